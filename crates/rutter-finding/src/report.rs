@@ -1,0 +1,133 @@
+//! Findings of one input, in bounded memory, with a verdict.
+
+use std::collections::BTreeMap;
+
+use crate::finding::{Finding, FindingSink};
+use crate::rule::{Mode, Severity};
+
+/// What a judge says of an input in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be used.
+    Accepted,
+    /// It may not: an error was found.
+    Rejected,
+}
+
+/// Collects the findings that count in a [`Mode`].
+///
+/// Keeps the first [`Report::KEPT_PER_RULE`] findings of each rule and counts
+/// the others, so that a hostile input cannot fill memory with complaints.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    mode: Mode,
+    kept: Vec<(Severity, Finding)>,
+    counts: BTreeMap<&'static str, u64>,
+    by_severity: [u64; 3],
+}
+
+impl Report {
+    /// How many findings of one rule are kept.
+    pub const KEPT_PER_RULE: u64 = 100;
+
+    /// An empty report for this mode.
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// The kept findings in the order they were reported.
+    pub fn findings(&self) -> impl Iterator<Item = (Severity, &Finding)> {
+        self.kept.iter().map(|(severity, finding)| (*severity, finding))
+    }
+
+    /// How often each rule was broken, by code, including what was not kept.
+    pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
+    /// Number of findings of this severity, including what was not kept.
+    pub fn count(&self, severity: Severity) -> u64 {
+        let [notes, warnings, errors] = self.by_severity;
+        match severity {
+            Severity::Note => notes,
+            Severity::Warning => warnings,
+            Severity::Error => errors,
+        }
+    }
+
+    /// Number of findings that were counted but not kept.
+    pub fn not_kept(&self) -> u64 {
+        self.by_severity.iter().sum::<u64>() - self.kept.len() as u64
+    }
+
+    /// The gravest finding; `None` for a clean input.
+    pub fn worst(&self) -> Option<Severity> {
+        [Severity::Error, Severity::Warning, Severity::Note]
+            .into_iter()
+            .find(|severity| 0 < self.count(*severity))
+    }
+
+    /// Rejected as soon as there is one error.
+    pub fn verdict(&self) -> Verdict {
+        if self.worst() == Some(Severity::Error) { Verdict::Rejected } else { Verdict::Accepted }
+    }
+}
+
+impl FindingSink for Report {
+    fn report(&mut self, finding: Finding) {
+        let Some(severity) = finding.rule.severity(self.mode) else { return };
+        let [notes, warnings, errors] = &mut self.by_severity;
+        match severity {
+            Severity::Note => *notes += 1,
+            Severity::Warning => *warnings += 1,
+            Severity::Error => *errors += 1,
+        }
+        let count = self.counts.entry(finding.rule.code).or_default();
+        *count += 1;
+        if *count <= Self::KEPT_PER_RULE {
+            self.kept.push((severity, finding));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Place;
+    use crate::rule::Rule;
+
+    static QUIET: Rule = Rule {
+        code: "XX001",
+        name: "quiet",
+        clause: "X",
+        lenient: None,
+        strict: Severity::Error,
+        title: "quiet for readers",
+        why: "",
+        fix: "",
+    };
+
+    #[test]
+    fn ours_mode_decides_what_counts() {
+        for (mode, worst, verdict) in [
+            (Mode::Lenient, None, Verdict::Accepted),
+            (Mode::Strict, Some(Severity::Error), Verdict::Rejected),
+        ] {
+            let mut report = Report::new(mode);
+            report.report(Finding::new(&QUIET, Place::line(3), ""));
+            assert_eq!(report.worst(), worst);
+            assert_eq!(report.verdict(), verdict);
+        }
+    }
+
+    #[test]
+    fn ours_many_findings_stay_bounded_and_counted() {
+        let mut report = Report::new(Mode::Strict);
+        for line in 0..1000 {
+            report.report(Finding::new(&QUIET, Place::line(line), ""));
+        }
+        assert_eq!(report.findings().count(), 100);
+        assert_eq!(report.count(Severity::Error), 1000);
+        assert_eq!(report.not_kept(), 900);
+    }
+}

@@ -1,0 +1,108 @@
+//! SHA-256 digests: of a collection, and the short one of a page's line.
+
+use std::fmt::{self, Write};
+
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest, written `sha256:` and 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// Hashes bytes that are at hand.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Reads `sha256:` and 64 digits; upper case is accepted (D03).
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sha256:")?.as_bytes();
+        let mut digest = [0; 32];
+        if digits.len() != 2 * digest.len() {
+            return None;
+        }
+        for (byte, pair) in digest.iter_mut().zip(digits.chunks_exact(2)) {
+            let &[high, low] = pair else { return None };
+            *byte = nibble(high)? << 4 | nibble(low)?;
+        }
+        Some(Self(digest))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The first 16 bytes of the SHA-256 of a page's line, without its line end.
+///
+/// One page, one line, one digest: the ledger, the replica and the state of a
+/// section (D95) all speak of a page by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineDigest(pub [u8; 16]);
+
+impl LineDigest {
+    /// Hashes a page's line.
+    pub fn of(line: &[u8]) -> Self {
+        Self(first_16(Sha256::digest(line).into()))
+    }
+}
+
+impl fmt::Display for LineDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for LineDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn first_16(digest: [u8; 32]) -> [u8; 16] {
+    std::array::from_fn(|position| digest.get(position).copied().unwrap_or(0))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // SCP-027 SCP-088
+    fn spec_form_of_the_digest() {
+        let empty = Digest::of(b"");
+        let text = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(empty.to_string(), text);
+        assert_eq!(Digest::parse(text), Some(empty));
+        let upper = text.to_uppercase().replace("SHA256", "sha256");
+        assert_eq!(Digest::parse(&upper), Some(empty));
+        for bad in [&text[..70], &format!("{text}00"), &text.replace("sha256", "md5"), ""] {
+            assert_eq!(Digest::parse(bad), None, "{bad}");
+        }
+        assert_eq!(Digest::parse(&text.replace('e', "g")), None);
+    }
+
+    #[test] // D95
+    fn ours_line_digest_is_the_first_half() {
+        assert_eq!(LineDigest::of(b"").to_string(), "e3b0c44298fc1c149afbf4c8996fb924");
+    }
+}

@@ -1,0 +1,254 @@
+//! A page as Markdown: front matter, then the blocks.
+//!
+//! Text is escaped so that what was plain text stays plain text: no foreign
+//! character becomes markup or HTML where the Markdown is shown.
+
+use std::fmt::Write;
+
+use crate::block::{Block, List, Table};
+use crate::media::Chapter;
+use crate::page::Page;
+use crate::plain::clean;
+use crate::text::Str;
+
+impl Page<'_> {
+    /// The page as Markdown with YAML front matter.
+    pub fn to_markdown(&self) -> String {
+        let mut out = String::from("---\n");
+        let mut put = |key: &str, value: &str| {
+            // A JSON string is also a YAML string.
+            let quoted = serde_json::to_string(value).expect("a string is always JSON");
+            writeln!(out, "{key}: {quoted}").expect("a string takes everything");
+        };
+        put("title", &self.title);
+        put("description", &self.description);
+        put("url", self.url.as_str());
+        if let Some(canonical) = &self.canonical {
+            put("canonical", canonical.as_str());
+        }
+        if let Some(author) = &self.author {
+            put("author", author);
+        }
+        if let Some(published) = &self.published {
+            put("published", &published.to_string());
+        }
+        put("modified", &self.modified.to_string());
+        put("language", self.language.as_str());
+        out.push_str("---\n");
+        for block in &self.content {
+            let piece = block.to_markdown();
+            if !piece.is_empty() {
+                out.push('\n');
+                out.push_str(piece.trim_end());
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+impl Block<'_> {
+    /// The block as Markdown; empty for a type we do not know.
+    pub fn to_markdown(&self) -> String {
+        match self {
+            Self::Text(block) => paragraphs(&block.text),
+            Self::Heading(block) => {
+                let marks = "#".repeat(usize::from(block.level.get()));
+                format!("{marks} {}", one_line(&block.text))
+            }
+            Self::Link(block) => {
+                format!("[{}]({})", one_line(&block.text), address(block.url.as_str()))
+            }
+            Self::Image(block) => {
+                format!("![{}]({})", one_line(&block.alt), address(block.url.as_str()))
+            }
+            Self::List(block) => list(block),
+            Self::Code(block) => fenced(&block.code, block.language.as_deref()),
+            Self::Table(block) => table(block),
+            Self::Quote(block) => {
+                let mut text = paragraphs(&block.text);
+                if let Some(citation) = &block.citation {
+                    write!(text, "\n\n— {}", one_line(citation)).expect("a string takes everything");
+                }
+                quote_lines(&text)
+            }
+            Self::Video(block) => media(
+                &block.name,
+                block.url.first(),
+                [&block.summary, &block.transcript],
+                block.chapters.as_deref(),
+            ),
+            Self::Audio(block) => media(
+                &block.name,
+                block.url.first(),
+                [&block.summary, &block.transcript],
+                block.chapters.as_deref(),
+            ),
+            Self::Unknown(_) => String::new(),
+        }
+    }
+}
+
+fn media(
+    name: &str,
+    url: &str,
+    texts: [&Option<Str<'_>>; 2],
+    chapters: Option<&[Chapter<'_>]>,
+) -> String {
+    let mut out = format!("[{}]({})", one_line(name), address(url));
+    let [summary, transcript] = texts;
+    if let Some(summary) = summary {
+        write!(out, "\n\n{}", paragraphs(summary)).expect("a string takes everything");
+    }
+    for (chapter_idx, chapter) in chapters.unwrap_or_default().iter().enumerate() {
+        let gap = if chapter_idx == 0 { "\n" } else { "" };
+        let (minutes, seconds) = (chapter.time.0 / 60, chapter.time.0 % 60);
+        write!(out, "{gap}\n- {minutes}:{seconds:02} {}", one_line(&chapter.title))
+            .expect("a string takes everything");
+    }
+    if let Some(transcript) = transcript {
+        write!(out, "\n\n{}", paragraphs(transcript)).expect("a string takes everything");
+    }
+    out
+}
+
+fn list(block: &List<'_>) -> String {
+    let mut out = String::new();
+    let mut number = 0;
+    for item in &block.items {
+        let (depth, text) = level_of(item);
+        let lead = if depth == 0 && block.ordered {
+            number += 1;
+            format!("{number}. ")
+        } else {
+            "- ".to_owned()
+        };
+        // Deeper items belong to the one above: as far in as its text begins.
+        let step = if block.ordered { 3 } else { 2 };
+        let indent = if depth == 0 { 0 } else { step + 2 * (depth - 1) };
+        writeln!(out, "{}{lead}{}", " ".repeat(indent), one_line(text))
+            .expect("a string takes everything");
+    }
+    out
+}
+
+/// How deep a flattened item lies: two spaces and `- ` for each level.
+fn level_of(item: &str) -> (usize, &str) {
+    let text = item.trim_start_matches(' ');
+    let n_spaces = item.len() - text.len();
+    match text.strip_prefix("- ") {
+        Some(text) if 2 <= n_spaces => (n_spaces / 2, text),
+        _ => (0, item),
+    }
+}
+
+fn table(block: &Table<'_>) -> String {
+    let n_columns = block.rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut out = String::new();
+    for (row_idx, row) in block.rows.iter().enumerate() {
+        for column in 0..n_columns {
+            let cell = row.get(column).map_or(String::new(), |cell| one_line(cell));
+            write!(out, "| {} ", cell.replace('|', "\\|")).expect("a string takes everything");
+        }
+        out.push_str("|\n");
+        if row_idx == 0 {
+            out.push_str(&"| --- ".repeat(n_columns));
+            out.push_str("|\n");
+        }
+    }
+    out
+}
+
+/// Code in a fence longer than any run of backticks inside it.
+fn fenced(code: &str, language: Option<&str>) -> String {
+    let code = clean(code);
+    let mut longest = 0;
+    let mut run = 0;
+    for c in code.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(3.max(longest + 1));
+    let language: String = language
+        .unwrap_or("")
+        .chars()
+        .filter(|c| c.is_alphanumeric() || "+-#._".contains(*c))
+        .collect();
+    format!("{fence}{language}\n{}\n{fence}", code.trim_end_matches('\n'))
+}
+
+fn quote_lines(text: &str) -> String {
+    text.lines().fold(String::new(), |mut out, line| {
+        writeln!(out, "> {line}").expect("a string takes everything");
+        out
+    })
+}
+
+/// Plain text as Markdown, its line breaks and blank lines kept.
+fn paragraphs(text: &str) -> String {
+    let text = clean(text);
+    let lines: Vec<_> = text.lines().map(|line| escape(line.trim())).collect();
+    lines.join("\n")
+}
+
+/// Plain text as Markdown on one line.
+fn one_line(text: &str) -> String {
+    let text = clean(text);
+    let words: Vec<_> = text.split_whitespace().collect();
+    escape(&words.join(" "))
+}
+
+/// An address that cannot end the link early.
+fn address(url: &str) -> String {
+    let is_safe = |c: char| !c.is_control() && !c.is_whitespace() && !"()<>\\".contains(c);
+    if url.chars().all(is_safe) {
+        return url.to_owned();
+    }
+    let mut out = String::from("<");
+    for c in url.chars() {
+        match c {
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '\\' => out.push_str("%5C"),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out.push('>');
+    out
+}
+
+/// Puts a backslash before whatever Markdown would take for markup.
+fn escape(line: &str) -> String {
+    let mut out = String::with_capacity(line.len() + 8);
+    let mut previous = ' ';
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        let is_markup = match c {
+            '\\' | '`' | '*' | '[' | ']' | '<' => true,
+            // Inside a word an underscore is just a letter.
+            '_' => !(previous.is_alphanumeric() && next.is_alphanumeric()),
+            '~' => previous == '~' || next == '~',
+            '&' => next.is_ascii_alphanumeric() || next == '#',
+            _ => false,
+        };
+        if is_markup {
+            out.push('\\');
+        }
+        out.push(c);
+        previous = c;
+    }
+    escape_start(out)
+}
+
+/// What makes a heading, a quote, a list, a rule or a table only at the start.
+fn escape_start(line: String) -> String {
+    let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let after = line.get(n_digits..).unwrap_or("");
+    if 0 < n_digits && after.starts_with(['.', ')']) {
+        let (digits, rest) = line.split_at(n_digits);
+        return format!("{digits}\\{rest}");
+    }
+    if line.starts_with(['#', '>', '-', '+', '=', '|', ':']) { format!("\\{line}") } else { line }
+}

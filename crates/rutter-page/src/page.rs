@@ -1,0 +1,96 @@
+//! The page: one line of a collection.
+
+use serde_json::value::RawValue;
+
+use crate::block::Block;
+use crate::language::LanguageTag;
+use crate::rules;
+use crate::text::{Raw, Str};
+use crate::time::Timestamp;
+use crate::url::{HttpUrl, PageUrl};
+use crate::wire::{Field, Read, read_text, wire, wire_deserialize};
+
+wire! {
+    /// One page of a site: what it is called, when it changed, what it says.
+    Page {
+        /// Its address, which is its identity.
+        required url: PageUrl<'a> = "url",
+        /// Its title.
+        required title: Str<'a> = "title",
+        /// What it is about, in a sentence.
+        required description: Str<'a> = "description",
+        /// Who wrote it.
+        optional author: Str<'a> = "author",
+        /// When it first appeared.
+        optional published: Timestamp = "published",
+        /// When its content last changed.
+        required modified: Timestamp = "modified",
+        /// The language it is written in.
+        required language: LanguageTag<'a> = "language",
+        /// The address it wants to be known by.
+        optional canonical: HttpUrl<'a> = "canonical",
+        /// Schema.org data, an object, as it was written.
+        optional schema: Raw<'a> = "schema",
+        /// What it says, in reading order.
+        required content: Vec<Block<'a>> = "content",
+    }
+}
+
+wire_deserialize!(Page);
+
+impl Page<'_> {
+    /// The page as one line of JSON, without line end.
+    ///
+    /// Known members in the order of the specification, unknown ones after
+    /// them, no white space, nothing escaped that need not be.
+    pub fn to_line(&self) -> String {
+        // Writing to memory cannot fail, and no map key here is not a string.
+        serde_json::to_string(self).expect("a page is always JSON")
+    }
+}
+
+impl<'a> Field<'a> for Block<'a> {}
+
+impl<'a> Field<'a> for PageUrl<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_text(raw, |text| match Self::parse(text) {
+            Ok(url) => Read::Good(url),
+            Err(_) => Read::Bad(&rules::PAGE_URL),
+        })
+    }
+}
+
+impl<'a> Field<'a> for Timestamp {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_text(raw, |text| match Self::parse_lenient(&text) {
+            Ok((time, true)) => Read::Good(time),
+            Ok((time, false)) => Read::Mended(time, &rules::TIME_FORM),
+            Err(_) => Read::Bad(&rules::PAGE_MODIFIED),
+        })
+    }
+}
+
+impl<'a> Field<'a> for LanguageTag<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_text(raw, |text| {
+            let hyphened = text.contains('_').then(|| text.replace('_', "-"));
+            if let Some(tag) = Self::parse(text) {
+                return Read::Good(tag);
+            }
+            match hyphened.and_then(Self::parse) {
+                Some(tag) => Read::Mended(tag, &rules::LANGUAGE_UNDERSCORE),
+                None => Read::Mended(Self::UNDETERMINED, &rules::LANGUAGE_MALFORMED),
+            }
+        })
+    }
+}
+
+impl<'a> Field<'a> for Raw<'a> {
+    /// `schema` is the one raw member we know, and it is an object.
+    fn read(raw: &'a str) -> Read<Self> {
+        match serde_json::from_str::<&RawValue>(raw) {
+            Ok(value) if raw.starts_with('{') => Read::Good(Self::from(value)),
+            _ => Read::Bad(&rules::PAGE_FIELD),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Addresses: of pages, and of what blocks point to.
+//!
+//! Nearly every address in a real collection is already in the form a URL
+//! parser would give back. One scan sees that; only the others are parsed.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use url::Url;
+
+use crate::rules;
+use crate::text::Str;
+use crate::wire::{Field, Own, Read, read_text};
+
+/// Why a text is not an address we accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// It is not an absolute URL.
+    #[error("not an absolute URL")]
+    Syntax,
+    /// Its scheme is neither http nor https.
+    #[error("scheme is not http or https")]
+    Scheme,
+    /// It carries a user name or password.
+    #[error("URL carries a user name or password")]
+    Credentials,
+    /// It is longer than [`PageUrl::LONGEST`].
+    #[error("URL is longer than 8192 bytes")]
+    TooLong,
+}
+
+/// Absolute http or https address of a page.
+///
+/// Keeps the text as it was written and knows the key by which pages are told
+/// apart: the URL parsed and written again, without fragment (D30).
+#[derive(Debug, Clone)]
+pub struct PageUrl<'a> {
+    text: Str<'a>,
+    /// `None` where the text is its own key.
+    key: Option<Box<str>>,
+}
+
+impl<'a> PageUrl<'a> {
+    /// Longest address of a page, in bytes.
+    pub const LONGEST: usize = 8192;
+
+    /// Accepts only an address a page can have.
+    ///
+    /// ```
+    /// # use rutter_page::PageUrl;
+    /// let url = PageUrl::parse("HTTPS://Harbour.example:443/a/../b#top").unwrap();
+    /// assert_eq!(url.as_str(), "HTTPS://Harbour.example:443/a/../b#top");
+    /// assert_eq!(url.key(), "https://harbour.example/b");
+    /// assert!(PageUrl::parse("javascript:alert(1)").is_err());
+    /// ```
+    pub fn parse(text: impl Into<Str<'a>>) -> Result<Self, UrlError> {
+        let text = text.into();
+        if Self::LONGEST < text.len() {
+            return Err(UrlError::TooLong);
+        }
+        if is_plain(&text) {
+            return Ok(Self { text, key: None });
+        }
+        let mut url = parse_http(&text)?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlError::Credentials);
+        }
+        url.set_fragment(None);
+        let key = (url.as_str() != &*text).then(|| url.as_str().into());
+        Ok(Self { text, key })
+    }
+
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The text by which two addresses are the same page or not.
+    pub fn key(&self) -> &str {
+        self.key.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Host name of the key, in ASCII; an international name in its `xn--` form.
+    pub fn host(&self) -> &str {
+        let after = self.key().split_once("://").map_or("", |(_, rest)| rest);
+        let end = after.find(['/', ':', '?']).unwrap_or(after.len());
+        after.get(..end).unwrap_or(after)
+    }
+}
+
+impl PartialEq for PageUrl<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+impl Eq for PageUrl<'_> {}
+
+impl Serialize for PageUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PageUrl<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(Str::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Own for PageUrl<'_> {
+    type Owned = PageUrl<'static>;
+    fn own(self) -> PageUrl<'static> {
+        PageUrl { text: self.text.own(), key: self.key }
+    }
+}
+
+/// Absolute http or https address of something a block points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpUrl<'a>(Str<'a>);
+
+impl<'a> HttpUrl<'a> {
+    /// Accepts only absolute http and https addresses.
+    pub fn parse(text: impl Into<Str<'a>>) -> Result<Self, UrlError> {
+        let text = text.into();
+        if !is_plain(&text) {
+            parse_http(&text)?;
+        }
+        Ok(Self(text))
+    }
+
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for HttpUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for HttpUrl<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(Str::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<'a> Field<'a> for HttpUrl<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_text(raw, |text| match Self::parse(text) {
+            Ok(url) => Read::Good(url),
+            Err(_) => Read::Bad(&rules::BLOCK_URL),
+        })
+    }
+}
+
+impl Own for HttpUrl<'_> {
+    type Owned = HttpUrl<'static>;
+    fn own(self) -> HttpUrl<'static> {
+        HttpUrl(self.0.own())
+    }
+}
+
+fn parse_http(text: &str) -> Result<Url, UrlError> {
+    // The parser drops tabs and line breaks and trims control characters; an
+    // address that needs that was not one to begin with.
+    let odd = |c: char| c.is_control() || c == ' ';
+    if text.starts_with(odd) || text.ends_with(odd) || text.contains(['\t', '\n', '\r']) {
+        return Err(UrlError::Syntax);
+    }
+    let url = Url::parse(text).map_err(|_| UrlError::Syntax)?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(UrlError::Scheme);
+    }
+    // `http:relative` and `http:/host` parse, yet nobody wrote an absolute URL.
+    let rest = text.split_once(':').map_or("", |(_, rest)| rest);
+    if !rest.starts_with("//") {
+        return Err(UrlError::Syntax);
+    }
+    Ok(url)
+}
+
+/// Tells whether a URL parser would give this text back unchanged.
+///
+/// May say no to such a text, never yes to another.
+fn is_plain(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+        return false;
+    };
+    let Some((host, path)) = rest.split_once('/') else { return false };
+    is_plain_host(host) && is_plain_path(path.as_bytes())
+}
+
+fn is_plain_host(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or("");
+    last.starts_with(|c: char| c.is_ascii_lowercase())
+        && !host.starts_with('.')
+        && host.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'))
+        && !host.contains("..")
+        && !host.contains("--")
+}
+
+fn is_plain_path(path: &[u8]) -> bool {
+    let mut previous = b'/';
+    for &byte in path {
+        let fits = match byte {
+            b'"' | b'<' | b'>' | b'`' | b'{' | b'}' | b'\\' | b'^' | b'|' | b'#' | b'\'' => false,
+            // `.` after a slash may be a dot segment, and so may `%2e`.
+            b'.' => previous != b'/',
+            b'2' => previous != b'%',
+            0x21..=0x7e => true,
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+        previous = byte;
+    }
+    true
+}
+
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test] // SCP-077 SCP-093 SCP-188 SCP-190
+    fn spec_only_http_and_https() {
+        for text in ["https://h.example", "http://h.example/a?b=c", "https://höhe.example/ü"] {
+            assert!(PageUrl::parse(text).is_ok(), "{text}");
+        }
+        for (text, wanted) in [
+            ("javascript:alert(1)", UrlError::Scheme),
+            ("file:///etc/passwd", UrlError::Scheme),
+            ("data:text/html,x", UrlError::Scheme),
+            ("/relative", UrlError::Syntax),
+            ("https:relative", UrlError::Syntax),
+            ("https://", UrlError::Syntax),
+            ("https://h.example/a\nb", UrlError::Syntax),
+            (" https://h.example/", UrlError::Syntax),
+            ("https://user:pw@h.example/", UrlError::Credentials),
+            ("", UrlError::Syntax),
+        ] {
+            assert_eq!(PageUrl::parse(text).unwrap_err(), wanted, "{text}");
+        }
+        let long = format!("https://h.example/{}", "a".repeat(100_000));
+        assert_eq!(PageUrl::parse(long.as_str()).unwrap_err(), UrlError::TooLong);
+    }
+
+    #[test] // D30
+    fn ours_key_is_the_parsed_form_without_fragment() {
+        for (text, key) in [
+            ("https://h.example", "https://h.example/"),
+            ("https://H.example:443/x", "https://h.example/x"),
+            ("https://h.example/a/./b/../c", "https://h.example/a/c"),
+            ("https://h.example/%7Ea#x", "https://h.example/%7Ea"),
+            ("https://h.example/a/", "https://h.example/a/"),
+            ("https://bücher.example/", "https://xn--bcher-kva.example/"),
+        ] {
+            assert_eq!(PageUrl::parse(text).unwrap().key(), key, "{text}");
+        }
+        assert_eq!(PageUrl::parse("https://bücher.example/x").unwrap().host(), "xn--bcher-kva.example");
+    }
+
+    proptest! {
+        #[test]
+        fn ours_plain_means_the_parser_agrees(
+            host in "[a-z0-9.-]{1,12}", path in "[!-~]{0,24}", scheme in "https?",
+        ) {
+            let text = format!("{scheme}://{host}/{path}");
+            if is_plain(&text) {
+                let parsed = Url::parse(&text).expect("plain text parses");
+                prop_assert_eq!(parsed.as_str(), text.as_str());
+                prop_assert!(parsed.fragment().is_none());
+                prop_assert!(parsed.username().is_empty());
+            }
+        }
+
+        #[test]
+        fn ours_key_is_a_fixed_point(text in "https?://[ -~é]{1,20}") {
+            if let Ok(url) = PageUrl::parse(text.as_str()) {
+                let key = url.key().to_owned();
+                prop_assert_eq!(PageUrl::parse(key.as_str()).unwrap().key(), key.as_str());
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Cuts decoded text into batches of whole lines, in constant memory.
+//!
+//! Bytes come from the [`Decoder`]; batches go to the feed. A line longer than
+//! the limit is passed on in opaque pieces: hashed like everything else, never
+//! held, never parsed.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use crate::codec::{Coding, Decoder, Intake};
+use crate::error::ReadError;
+
+/// Size of a batch; one longer line makes one larger batch.
+pub(crate) const BATCH: usize = 256 << 10;
+
+/// What a batch holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Whole lines; only the last of the text may lack its line end.
+    Lines,
+    /// A piece of a line that is too long.
+    Piece,
+    /// The last piece of such a line.
+    LastPiece,
+}
+
+/// A buffer and what is in it.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    buffer: Vec<u8>,
+    end: usize,
+    pub(crate) holds: Holds,
+}
+
+impl Batch {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.buffer.get(..self.end).unwrap_or_default()
+    }
+
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+}
+
+/// Makes batches.
+pub(crate) struct Cutter {
+    decoder: Decoder,
+    /// Start of a line whose end has not been read yet.
+    carry: Vec<u8>,
+    longest_line: usize,
+    is_inside_long_line: bool,
+    is_at_end: bool,
+    decoded: u64,
+}
+
+impl Cutter {
+    pub(crate) fn new(decoder: Decoder, longest_line: usize) -> Self {
+        Self {
+            decoder,
+            carry: Vec::new(),
+            longest_line,
+            is_inside_long_line: false,
+            is_at_end: false,
+            decoded: 0,
+        }
+    }
+
+    /// From here on lines may be this long.
+    pub(crate) fn set_longest_line(&mut self, longest_line: usize) {
+        self.longest_line = longest_line;
+    }
+
+    pub(crate) fn intake(&self) -> &Arc<Intake> {
+        self.decoder.intake()
+    }
+
+    pub(crate) fn codings(&self) -> &[Coding] {
+        self.decoder.codings()
+    }
+
+    pub(crate) fn decoded(&self) -> u64 {
+        self.decoded
+    }
+
+    /// Fills the buffer with as many whole lines as it holds; `None` at the
+    /// end of the text, once it is known to be sound.
+    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Batch>, ReadError> {
+        if buffer.len() < BATCH {
+            buffer.resize(BATCH, 0);
+        }
+        let mut end = self.carry.len();
+        if buffer.len() < end {
+            buffer.resize(end, 0);
+        }
+        buffer.get_mut(..end).unwrap_or_default().copy_from_slice(&self.carry);
+        self.carry.clear();
+        let mut searched = 0;
+        loop {
+            let n = self.read(buffer.get_mut(end..).unwrap_or_default())?;
+            end += n;
+            if self.is_at_end {
+                return Ok(self.last(buffer, end));
+            }
+            if end < buffer.len() {
+                continue;
+            }
+            let fresh = buffer.get(searched..end).unwrap_or_default();
+            let last_newline = memchr::memrchr(b'\n', fresh).map(|at| searched + at);
+            searched = end;
+            if let Some(at) = last_newline {
+                return Ok(Some(self.cut(buffer, end, at)));
+            }
+            if self.is_inside_long_line {
+                return Ok(Some(Batch { buffer, end, holds: Holds::Piece }));
+            }
+            if self.longest_line < end {
+                self.is_inside_long_line = true;
+                return Ok(Some(Batch { buffer, end, holds: Holds::Piece }));
+            }
+            let larger = (2 * buffer.len()).min(self.longest_line + 2);
+            buffer.reserve_exact(larger - buffer.len());
+            buffer.resize(larger, 0);
+        }
+    }
+
+    /// Ends the batch at a newline; a long line ends at the first one.
+    fn cut(&mut self, buffer: Vec<u8>, end: usize, last_newline: usize) -> Batch {
+        let (at, holds) = if self.is_inside_long_line {
+            self.is_inside_long_line = false;
+            let text = buffer.get(..end).unwrap_or_default();
+            (memchr::memchr(b'\n', text).unwrap_or(last_newline), Holds::LastPiece)
+        } else {
+            (last_newline, Holds::Lines)
+        };
+        self.carry.extend_from_slice(buffer.get(at + 1..end).unwrap_or_default());
+        Batch { buffer, end: at + 1, holds }
+    }
+
+    fn last(&mut self, buffer: Vec<u8>, end: usize) -> Option<Batch> {
+        let text = buffer.get(..end).unwrap_or_default();
+        if let Some(at) = memchr::memchr(b'\n', text).filter(|_| self.is_inside_long_line) {
+            return Some(self.cut(buffer, end, at));
+        }
+        let is_long = std::mem::take(&mut self.is_inside_long_line);
+        if is_long {
+            return Some(Batch { buffer, end, holds: Holds::LastPiece });
+        }
+        (0 < end).then_some(Batch { buffer, end, holds: Holds::Lines })
+    }
+
+    /// Reads once; at the end of the text the ratio is checked exactly.
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, ReadError> {
+        if self.is_at_end || into.is_empty() {
+            return Ok(0);
+        }
+        let n = loop {
+            match self.decoder.read(into) {
+                Ok(n) => break n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.intake().explain(&error)),
+            }
+        };
+        self.decoded += n as u64;
+        if n == 0 {
+            self.is_at_end = true;
+            self.intake().check_ratio(self.decoded, true)?;
+        }
+        Ok(n)
+    }
+}

@@ -1,0 +1,34 @@
+//! The SCP 0.1 container, both sides.
+//!
+//! [`Reader`] takes a collection apart in constant memory and ends in a
+//! [`Receipt`], the only proof that it verified. [`Writer`] puts one together
+//! so that the same pages give the same bytes. [`merge`] holds the rules by
+//! which replicas are kept, as pure functions; [`diff`] and [`apply`] use them
+//! on files. [`advert`] is what a sitemap says about collections.
+//!
+//! Refuses: to vouch for what was not read to its end, and to write what
+//! readers must refuse.
+
+#![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
+
+mod batch;
+mod codec;
+mod error;
+mod excise;
+mod feed;
+mod hash;
+mod header;
+mod limits;
+mod lines;
+mod reader;
+pub mod rules;
+mod state;
+
+pub use codec::Coding;
+pub use error::{ReadError, WriteError};
+pub use hash::Form;
+pub use header::{Chain, Header, Kind, Version, is_name};
+pub use limits::Limits;
+pub use lines::{Lent, Lines, Record, Tally};
+pub use reader::{Options, Reader, Receipt, Threads};
+pub use state::State;
