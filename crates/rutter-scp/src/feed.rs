@@ -135,7 +135,8 @@ impl Threaded {
             empties: empties_out,
             lane: Arc::clone(&lane),
             pool: Vec::new(),
-            n_out: 0,
+            // The first batch comes back like every other.
+            n_out: usize::from(first.is_some()),
         };
         thread::spawn(move || decoder.run());
         let current = first.map(Arc::new);

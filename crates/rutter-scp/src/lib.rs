@@ -11,8 +11,12 @@
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
+pub mod advert;
+mod apply;
 mod batch;
 mod codec;
+mod cursor;
+mod diff;
 mod error;
 mod excise;
 mod feed;
@@ -20,15 +24,25 @@ mod hash;
 mod header;
 mod limits;
 mod lines;
+pub mod merge;
+mod pack;
 mod reader;
 pub mod rules;
+mod sort;
 mod state;
+mod writer;
 
+pub use apply::{Applied, Applying, Fate, MassDeletion, apply, collection_id};
 pub use codec::Coding;
+pub use cursor::{Input, Opener, Order};
+pub use diff::{Change, Difference, MergeError, diff};
 pub use error::{ReadError, WriteError};
 pub use hash::Form;
 pub use header::{Chain, Header, Kind, Version, is_name};
 pub use limits::Limits;
 pub use lines::{Lent, Lines, Record, Tally};
+pub use pack::{Packing, pack};
 pub use reader::{Options, Reader, Receipt, Threads};
+pub use sort::{Entry, Sorted, Sorter};
 pub use state::State;
+pub use writer::{Target, Track, Writer, Written, folder_of};

@@ -1,2 +1,73 @@
-//! To be filled.
-fn main() {}
+//! The `rutter` command: arguments in, exit code out.
+//!
+//! A newcomer's tour: this file, then one of `commands/`, then the crate it
+//! calls. Nothing here knows a rule of a format, and nothing below prints.
+
+mod commands;
+mod exit;
+mod input;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Makes websites readable for AI crawlers, and reads such sites exactly and cheaply.
+#[derive(Debug, Parser)]
+#[command(name = "rutter", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 clean, 1 findings, 2 usage or internal error, 3 network, \
+    4 broken integrity or a limit, 5 refused by policy.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Judge files and say what is wrong with them
+    Check(commands::check::Args),
+    /// Explain a rule by its code or name
+    Explain(commands::explain::Args),
+    /// Make, read, compare and merge SCP collections
+    #[command(subcommand)]
+    Scp(commands::Scp),
+    /// Print completions for a shell
+    Completions(commands::manual::CompletionArgs),
+    /// Print the manual page, or write one page per command into a folder
+    Man(commands::manual::ManArgs),
+    /// Print the generated parts of the documentation
+    #[command(hide = true)]
+    Docs(commands::manual::DocsArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_error = error.use_stderr();
+            // A closed pipe is the reader's decision, not a failure.
+            drop(error.print());
+            return if is_error { Exit::Failure.into() } else { Exit::Clean.into() };
+        }
+    };
+    let mut out = Output::new();
+    let result = match &cli.command {
+        Command::Check(args) => commands::check::run(args, &mut out),
+        Command::Explain(args) => commands::explain::run(args, &mut out),
+        Command::Scp(command) => commands::run_scp(command, &mut out),
+        Command::Completions(args) => commands::manual::completions(args, &mut out),
+        Command::Man(args) => commands::manual::man(args, &mut out),
+        Command::Docs(args) => commands::manual::docs(args, &mut out),
+    };
+    match result.and_then(|exit| out.flush().map(|()| exit)) {
+        Ok(exit) => exit.into(),
+        Err(error) if exit::is_closed_pipe(&error) => Exit::Clean.into(),
+        Err(error) => {
+            out.error(&error);
+            Exit::of(&error).into()
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Compares two snapshots of a section: what came, what changed, what went.
+//!
+//! Both are walked in key order at once. What is found goes to the caller as
+//! it is found; it may be believed only when [`diff`] returns, because only
+//! then have both files verified.
+
+use std::path::Path;
+
+use rutter_page::LineDigest;
+
+use crate::cursor::{self, Cursor, Input, Order, WalkError};
+use crate::error::{ReadError, WriteError};
+use crate::header::{Chain, Header, Kind};
+use crate::merge;
+use crate::reader::{Options, Receipt};
+use crate::sort::Entry;
+use crate::state::State;
+use crate::writer::Track;
+
+/// One difference.
+#[derive(Debug, Clone, Copy)]
+pub enum Change<'e> {
+    /// Only the new snapshot has the page.
+    Added(&'e Entry),
+    /// Both have it, and their lines differ: the old one, the new one.
+    Changed(&'e Entry, &'e Entry),
+    /// Only the old snapshot has the page.
+    Removed(&'e Entry),
+}
+
+/// Why two or more collections could not be brought together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Input number so-and-so is not sorted by key; sort and begin again.
+    #[error("input {0} is not sorted by page address")]
+    Unsorted(usize),
+    /// Input number so-and-so could not be read.
+    #[error("input {0} cannot be used")]
+    Read(usize, #[source] ReadError),
+    /// The result could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// An input is of the wrong kind.
+    #[error("input {0} is a {1}, wanted a {2}")]
+    Kind(usize, &'static str, &'static str),
+    /// Inputs belong to different sections.
+    #[error("input {0} is of section `{1}`, the first of `{2}`")]
+    Section(usize, String, String),
+    /// A delta does not reach back to where the others end (D25).
+    #[error(
+        "gap: changes between {mark} and {since} are missing before input {input}; \
+         a newer snapshot is needed"
+    )]
+    Gap {
+        /// Number of the input.
+        input: usize,
+        /// Up to where everything is known.
+        mark: rutter_page::Timestamp,
+        /// Where the delta begins.
+        since: rutter_page::Timestamp,
+    },
+    /// The pages do not add up to the state the publisher names (D95).
+    #[error("input {input}: pages add up to state {found}, line 1 says {claimed}")]
+    State {
+        /// Number of the input.
+        input: usize,
+        /// What line 1 says.
+        claimed: State,
+        /// What the pages give.
+        found: State,
+    },
+    /// Too many pages would go at once (D23).
+    #[error("input {input} would delete {deleted} of {pages} pages; allow it if that is meant")]
+    MassDeletion {
+        /// Number of the input.
+        input: usize,
+        /// Pages that would go.
+        deleted: u64,
+        /// Pages there were.
+        pages: u64,
+    },
+}
+
+impl MergeError {
+    pub(crate) fn walk(input: usize) -> impl Fn(WalkError) -> Self {
+        move |error| match error {
+            WalkError::Unsorted => Self::Unsorted(input),
+            WalkError::Read(error) => Self::Read(input, error),
+        }
+    }
+
+    pub(crate) fn read(input: usize) -> impl Fn(ReadError) -> Self {
+        move |error| Self::Read(input, error)
+    }
+}
+
+/// What a comparison found, once both files have verified.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// The old snapshot.
+    pub old: Receipt,
+    /// The new snapshot.
+    pub new: Receipt,
+    /// Pages only in the new one.
+    pub added: u64,
+    /// Pages whose lines differ.
+    pub changed: u64,
+    /// Pages that changed although their `modified` did not move forward;
+    /// readers of a delta will not take them (SCP-133).
+    pub stuck: u64,
+    /// Pages only in the old one, by key; at most one more than
+    /// [`Chain::MOST_REMOVED`] are kept.
+    pub removed: Vec<String>,
+    /// How many there were.
+    pub n_removed: u64,
+    /// Pages that are the same in both.
+    pub unchanged: u64,
+    /// State of both; `None` where it was not tracked.
+    pub states: Option<(State, State)>,
+}
+
+impl Difference {
+    /// Tells whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.added + self.changed + self.n_removed == 0
+    }
+
+    /// Line 1 of the delta that leads from the old snapshot to the new one.
+    ///
+    /// Fails where more pages went than a delta may list (D95).
+    pub fn delta_header(&self, id: String) -> Result<Header, WriteError> {
+        let chain = match self.states {
+            None => None,
+            Some(_) if Chain::MOST_REMOVED < self.removed.len() => {
+                let n_removed = usize::try_from(self.n_removed).unwrap_or(usize::MAX);
+                return Err(WriteError::TooManyRemoved(n_removed));
+            }
+            Some((from, state)) => Some(Chain {
+                from: Some(from),
+                state,
+                pages: self.added + self.changed + self.unchanged,
+                removed: self.removed.clone(),
+            }),
+        };
+        let kind = Kind::Delta { since: self.old.header.generated };
+        let extra = Vec::new();
+        Ok(Header { id, kind, chain, checksum: None, extra, ..self.new.header.clone() })
+    }
+}
+
+/// Walks two snapshots and hands every difference to `on_change`.
+pub fn diff(
+    mut old: Input<'_>,
+    mut new: Input<'_>,
+    options: Options,
+    order: Order,
+    track: Track,
+    folder: &Path,
+    on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
+) -> Result<Difference, MergeError> {
+    let old_reader = cursor::open(&mut old, options).map_err(MergeError::read(0))?;
+    let new_reader = cursor::open(&mut new, options).map_err(MergeError::read(1))?;
+    let headers = [old_reader.header(), new_reader.header()];
+    for (input, header) in headers.into_iter().enumerate() {
+        if merge::is_delta(header) {
+            return Err(MergeError::Kind(input, "delta", "snapshot"));
+        }
+    }
+    let [old_header, new_header] = headers;
+    if old_header.section != new_header.section {
+        let (old, new) = (old_header.section.clone(), new_header.section.clone());
+        return Err(MergeError::Section(1, new, old));
+    }
+    let mut walk = Walk {
+        old: Cursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
+        new: Cursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
+        track,
+        counts: Counts::default(),
+    };
+    walk.run(on_change)?;
+    let Walk { old, new, counts, .. } = walk;
+    let old = old.finish().map_err(MergeError::read(0))?;
+    let new = new.finish().map_err(MergeError::read(1))?;
+    let Counts { added, changed, stuck, removed, n_removed, unchanged, from, state } = counts;
+    let states = (track == Track::State).then_some((from, state));
+    Ok(Difference { old, new, added, changed, stuck, removed, n_removed, unchanged, states })
+}
+
+#[derive(Default)]
+struct Counts {
+    added: u64,
+    changed: u64,
+    stuck: u64,
+    removed: Vec<String>,
+    n_removed: u64,
+    unchanged: u64,
+    from: State,
+    state: State,
+}
+
+struct Walk<'o, 'n> {
+    old: Cursor<'o>,
+    new: Cursor<'n>,
+    track: Track,
+    counts: Counts,
+}
+
+impl Walk<'_, '_> {
+    fn run(
+        &mut self,
+        on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
+    ) -> Result<(), MergeError> {
+        let mut has_old = self.old.advance().map_err(MergeError::walk(0))?;
+        let mut has_new = self.new.advance().map_err(MergeError::walk(1))?;
+        while has_old || has_new {
+            let (old, new) = (self.old.entry(), self.new.entry());
+            let takes_old = has_old && (!has_new || old.key <= new.key);
+            let takes_new = has_new && (!has_old || new.key <= old.key);
+            self.counts.see(takes_old.then_some(old), takes_new.then_some(new), self.track);
+            match (takes_old, takes_new) {
+                (true, false) => on_change(Change::Removed(old))?,
+                (false, true) => on_change(Change::Added(new))?,
+                _ if old.line != new.line => on_change(Change::Changed(old, new))?,
+                _ => {}
+            }
+            if takes_old {
+                has_old = self.old.advance().map_err(MergeError::walk(0))?;
+            }
+            if takes_new {
+                has_new = self.new.advance().map_err(MergeError::walk(1))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Counts {
+    fn see(&mut self, old: Option<&Entry>, new: Option<&Entry>, track: Track) {
+        if track == Track::State {
+            let digest = |entry: &Entry| LineDigest::of(&entry.line);
+            let same = matches!((old, new), (Some(old), Some(new)) if old.line == new.line);
+            let old_digest = old.map(digest);
+            let new_digest = if same { old_digest } else { new.map(digest) };
+            if let (Some(old), Some(digest)) = (old, old_digest) {
+                self.from.add(&old.key, digest);
+            }
+            if let (Some(new), Some(digest)) = (new, new_digest) {
+                self.state.add(&new.key, digest);
+            }
+        }
+        match (old, new) {
+            (Some(old), Some(new)) if old.line == new.line => self.unchanged += 1,
+            (Some(old), Some(new)) => {
+                self.changed += 1;
+                self.stuck += u64::from(new.modified <= old.modified);
+            }
+            (None, Some(_)) => self.added += 1,
+            (Some(old), None) => {
+                self.n_removed += 1;
+                if self.removed.len() <= Chain::MOST_REMOVED {
+                    self.removed.push(old.key.clone());
+                }
+            }
+            (None, None) => {}
+        }
+    }
+}

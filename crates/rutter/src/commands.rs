@@ -1,0 +1,148 @@
+//! One file per command: its arguments and its `run`.
+
+pub(crate) mod apply;
+pub(crate) mod check;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod inspect;
+pub(crate) mod manual;
+pub(crate) mod pack;
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use clap::Subcommand;
+use rutter_finding::{FindingSink, Mode, Report};
+use rutter_page::Timestamp;
+use rutter_scp::{Input, MergeError, Opener, Order, Target};
+
+use crate::exit::Exit;
+use crate::input::Source;
+use crate::output::Output;
+
+/// Commands about SCP collections.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Scp {
+    /// Pack JSON Lines of pages into a collection
+    Pack(pack::Args),
+    /// Show what a collection is and holds
+    Inspect(inspect::Args),
+    /// Say what was added, changed and removed between two snapshots
+    Diff(diff::Args),
+    /// Apply deltas to a snapshot and write the snapshot that results
+    Apply(apply::Args),
+}
+
+pub(crate) fn run_scp(command: &Scp, out: &mut Output) -> anyhow::Result<Exit> {
+    match command {
+        Scp::Pack(args) => pack::run(args, out),
+        Scp::Inspect(args) => inspect::run(args, out),
+        Scp::Diff(args) => diff::run(args, out),
+        Scp::Apply(args) => apply::run(args, out),
+    }
+}
+
+/// Reads a time given as an argument.
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    let parsed = Timestamp::parse_lenient(text).map(|(time, _)| time);
+    parsed.map_err(|error| format!("{error}, for instance 2026-05-01T12:00:00Z"))
+}
+
+/// The time of day, or `SOURCE_DATE_EPOCH` where it is set.
+fn now() -> anyhow::Result<Timestamp> {
+    let seconds = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text.parse().context("SOURCE_DATE_EPOCH is not a number of seconds")?,
+        Err(_) => {
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+            i64::try_from(since.as_secs())?
+        }
+    };
+    Timestamp::from_unix_seconds(seconds).context("the time is outside the calendar")
+}
+
+/// The target a path promises; a name of another kind is an error.
+fn target(path: &PathBuf, level: Option<u8>) -> anyhow::Result<Target> {
+    let mut target = Target::of_name(path).with_context(|| {
+        format!("{}: name decides the coding, wanted .scp, .scp.gz or .scp.zst", path.display())
+    })?;
+    if let Some(level) = level {
+        let highest = target.coding.highest_level();
+        anyhow::ensure!(
+            level <= highest && (1 <= level || highest == 0),
+            "--level {level}: {} knows 1 to {highest}",
+            target.coding.name().unwrap_or("plain .scp"),
+        );
+        target.level = level;
+    }
+    Ok(target)
+}
+
+/// Runs a job over inputs that are hoped to be sorted; where one is not, runs
+/// it again and has them sorted. Findings count from the run that succeeds.
+fn with_inputs<T>(
+    sources: &[Source],
+    mode: Mode,
+    out: &mut Output,
+    job: &mut dyn FnMut(Vec<Input<'_>>, Order) -> Result<T, MergeError>,
+) -> anyhow::Result<T> {
+    let mut order = Order::Given;
+    loop {
+        let mut reports: Vec<Report> = sources.iter().map(|_| Report::new(mode)).collect();
+        let openers: Vec<Box<Opener<'_>>> =
+            sources.iter().map(|source| Box::new(|| source.open()) as Box<Opener<'_>>).collect();
+        let inputs = openers
+            .iter()
+            .zip(&mut reports)
+            .map(|(open, report)| Input { open, sink: report as &mut dyn FindingSink })
+            .collect();
+        let result = job(inputs, order);
+        if matches!(result, Err(MergeError::Unsorted(_))) && order == Order::Given {
+            order = Order::Sort;
+            continue;
+        }
+        for (source, report) in sources.iter().zip(&reports) {
+            say_findings(source.name(), report, out);
+        }
+        return result.map_err(|error| named(error, sources));
+    }
+}
+
+/// Findings of a command that is not `check` are talk.
+fn say_findings(name: &str, report: &Report, out: &mut Output) {
+    for (severity, finding) in report.findings() {
+        let mut line = Vec::new();
+        rutter_check::format::human::write_finding(&mut line, name, severity, finding)
+            .expect("memory takes everything");
+        out.say(String::from_utf8_lossy(&line).trim_end());
+    }
+    if 0 < report.not_kept() {
+        out.say(format_args!("{name}: {} more findings of the same kinds", report.not_kept()));
+    }
+}
+
+/// Puts the file's name where the library only knows its number.
+fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
+    let name = |number: usize| sources.get(number).map_or("?", |source| source.name()).to_owned();
+    match error {
+        MergeError::Read(number, error) => anyhow::Error::from(error).context(name(number)),
+        MergeError::Write(error) => error.into(),
+        MergeError::Kind(number, kind, wanted) => {
+            anyhow::anyhow!("{}: is a {kind}, wanted a {wanted}", name(number))
+        }
+        MergeError::Section(number, section, first) => anyhow::anyhow!(
+            "{}: is of section `{section}`, {} of `{first}`",
+            name(number),
+            name(0)
+        ),
+        MergeError::Gap { input, .. }
+        | MergeError::State { input, .. }
+        | MergeError::MassDeletion { input, .. } => anyhow::Error::from(error).context(name(input)),
+        other => other.into(),
+    }
+}
+
+/// Shows a number of bytes the way people read it.
+fn bytes(n: u64) -> String {
+    indicatif::HumanBytes(n).to_string()
+}

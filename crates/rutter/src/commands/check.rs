@@ -1,0 +1,83 @@
+//! `rutter check`: judge collections against the specification.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use rutter_check::{Judgement, Judging, Subject, format};
+use rutter_finding::{Mode, Severity};
+
+use crate::commands::now;
+use crate::exit::Exit;
+use crate::input::Source;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Collections to judge; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to write what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Judge as a reader would, who copes with small faults
+    #[arg(long)]
+    lenient: bool,
+    /// The least severity that makes the exit code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    fail_on: FailOn,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+    Sarif,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Note,
+    Warning,
+    Error,
+}
+
+impl From<FailOn> for Severity {
+    fn from(fail_on: FailOn) -> Self {
+        match fail_on {
+            FailOn::Note => Self::Note,
+            FailOn::Warning => Self::Warning,
+            FailOn::Error => Self::Error,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let judging = Judging {
+        mode: if args.lenient { Mode::Lenient } else { Mode::Strict },
+        now: Some(now()?),
+        ..Judging::default()
+    };
+    let mut judgements: Vec<Judgement> = Vec::new();
+    let mut worst = None;
+    for path in &args.files {
+        let source = Source::new(path)?;
+        let open = || source.open();
+        let subject = Subject { name: source.name().to_owned(), open: &open };
+        let judgement = rutter_check::check(&subject, &judging)
+            .map_err(|error| anyhow::Error::from(error).context(source.name().to_owned()))?;
+        worst = worst.max(judgement.report.worst());
+        if args.format == Format::Human {
+            format::human::write(out.data(), &judgement)?;
+        } else {
+            judgements.push(judgement);
+        }
+    }
+    match args.format {
+        Format::Human => {}
+        Format::Json => format::json::write(out.data(), &judgements)?,
+        Format::Sarif => format::sarif::write(out.data(), &judgements, env!("CARGO_PKG_VERSION"))?,
+    }
+    let fails = worst.is_some_and(|worst| Severity::from(args.fail_on) <= worst);
+    Ok(if fails { Exit::Findings } else { Exit::Clean })
+}

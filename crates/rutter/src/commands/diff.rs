@@ -1,0 +1,149 @@
+//! `rutter scp diff`: what was added, changed and removed.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rutter_finding::Mode;
+use rutter_page::Timestamp;
+use rutter_scp::{
+    Change, Difference, Input, Kind, Limits, MergeError, Options, Order, Threads, Track,
+    WriteError, Writer, collection_id, diff, folder_of,
+};
+use serde_json::json;
+
+use crate::commands::{bytes, target, with_inputs};
+use crate::exit::Exit;
+use crate::input::sources;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The older snapshot; `-` is standard input
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The newer snapshot; `-` is standard input
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    /// Also write the delta that leads from one to the other
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Name of the delta [default: SECTION-delta-TIME]
+    #[arg(long)]
+    id: Option<String>,
+    /// How hard to compress [default: 6 for gzip, 9 for zstd]
+    #[arg(long, value_name = "N", requires = "output")]
+    level: Option<u8>,
+    /// Leave out the `rutter` member that names states and removed pages
+    #[arg(long)]
+    plain: bool,
+    /// One JSON object per change
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        args.old.as_os_str() != "-" || args.new.as_os_str() != "-",
+        "only one of the two can be standard input"
+    );
+    let target = args.output.as_ref().map(|path| target(path, args.level)).transpose()?;
+    let sources = sources(&[args.old.clone(), args.new.clone()])?;
+    let folder = target.as_ref().map_or_else(std::env::temp_dir, |t| folder_of(&t.path).to_owned());
+    let track = if target.is_some() && !args.plain { Track::State } else { Track::Nothing };
+
+    let mut listing = tempfile::tempfile().context("cannot make a temporary file")?;
+    let (difference, writer) =
+        with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
+            listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
+            let mut lines = io::BufWriter::new(&listing);
+            let mut writer = match &target {
+                Some(_) => Some(Writer::new(&folder, Track::Nothing, Limits::SPEC)?),
+                None => None,
+            };
+            let difference = compare(inputs, order, track, &folder, &mut |change| {
+                list(&mut lines, change, args.json).map_err(at(&folder))?;
+                match (change, &mut writer) {
+                    (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
+                        writer.line(&new.key, &new.line)
+                    }
+                    _ => Ok(()),
+                }
+            })?;
+            lines.flush().map_err(at(&folder))?;
+            drop(lines);
+            Ok((difference, writer))
+        })?;
+
+    // Only now are both files known to be what they claim to be.
+    listing.seek(SeekFrom::Start(0))?;
+    io::copy(&mut listing, out.data())?;
+    summary(&difference, out);
+    if let (Some(target), Some(writer)) = (target, writer) {
+        if difference.is_empty() {
+            out.say("nothing changed, no delta written");
+            return Ok(Exit::Clean);
+        }
+        let header = &difference.new.header;
+        let kind = Kind::Delta { since: difference.old.header.generated };
+        let id = args.id.clone();
+        let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
+        let written = writer.finish(difference.delta_header(id)?, &[target])?;
+        for written in written {
+            let (path, coded) = (written.path.display(), bytes(written.coded));
+            out.say(format_args!("{path}: {} pages, {coded}", written.pages));
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn at(folder: &Path) -> impl Fn(io::Error) -> WriteError {
+    move |error| WriteError::Io(folder.to_owned(), error)
+}
+
+fn compare(
+    inputs: Vec<Input<'_>>,
+    order: Order,
+    track: Track,
+    folder: &Path,
+    on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
+) -> Result<Difference, MergeError> {
+    let options = Options { threads: Threads::Two, ..Options::default() };
+    let Ok([old, new]) = <[Input<'_>; 2]>::try_from(inputs) else {
+        unreachable!("two sources give two inputs")
+    };
+    diff(old, new, options, order, track, folder, on_change)
+}
+
+fn list(lines: &mut dyn Write, change: Change<'_>, as_json: bool) -> io::Result<()> {
+    let (sign, word, entry) = match change {
+        Change::Added(new) => ('+', "added", new),
+        Change::Changed(_, new) => ('~', "changed", new),
+        Change::Removed(old) => ('-', "removed", old),
+    };
+    if !as_json {
+        return writeln!(lines, "{sign} {}", entry.key);
+    }
+    let before: Option<Timestamp> = match change {
+        Change::Changed(old, _) => Some(old.modified),
+        _ => None,
+    };
+    let object = json!({
+        "change": word, "url": entry.key, "modified": entry.modified, "modified_before": before,
+    });
+    writeln!(lines, "{object}")
+}
+
+fn summary(difference: &Difference, out: &mut Output) {
+    out.say(format_args!(
+        "{} added, {} changed, {} removed, {} unchanged",
+        difference.added, difference.changed, difference.n_removed, difference.unchanged
+    ));
+    if 0 < difference.stuck {
+        out.say(format_args!(
+            "warning: {} changed pages have no later `modified`; readers of a delta ignore them",
+            difference.stuck
+        ));
+    }
+}

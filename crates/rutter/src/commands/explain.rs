@@ -1,0 +1,33 @@
+//! `rutter explain`: what a rule means and what to do about it.
+
+use rutter_check::registry;
+
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Code or name of a rule, such as SC021 or unknown-block; all rules, a
+    /// line each, when left out
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    match &args.code {
+        None => {
+            for rule in registry::all() {
+                writeln!(out.data(), "{} {}: {}", rule.code, rule.name, rule.title)?;
+            }
+        }
+        Some(code) => {
+            let rule = registry::find(code).ok_or_else(|| {
+                let shown = rutter_finding::quoted(code);
+                anyhow::anyhow!("no rule is called {shown}; `rutter explain` lists them all")
+            })?;
+            write!(out.data(), "{}", registry::explain(rule))?;
+        }
+    }
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,244 @@
+//! `rutter scp inspect`: what a collection is and holds.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use rutter_finding::{Mode, Report};
+use rutter_page::{Page, PageUrl, Timestamp};
+use rutter_scp::{Coding, Options, ReadError, Reader, Receipt, Record, Threads};
+use serde_json::{Value, json};
+
+use crate::commands::{bytes, parse_time, say_findings};
+use crate::exit::Exit;
+use crate::input::Source;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Collections; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// List the pages: address, modification time, title
+    #[arg(long)]
+    pages: bool,
+    /// Print the pages as Markdown
+    #[arg(long, conflicts_with = "pages")]
+    content: bool,
+    /// Only the page with this address
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
+    url: Option<String>,
+    /// Only pages modified at this time or later
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Timestamp>,
+    /// At most so many pages
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// JSON: one object per file, or per page with --pages or --content
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_url(text: &str) -> Result<String, String> {
+    let parsed = PageUrl::parse(text).map(|url| url.key().to_owned());
+    parsed.map_err(|error| error.to_string())
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    for path in &args.files {
+        let source = Source::new(path)?;
+        inspect(&source, args, &mut left, out).with_context(|| source.name().to_owned())?;
+    }
+    Ok(Exit::Clean)
+}
+
+impl Args {
+    /// A page is asked for by address, so its content is meant.
+    fn shows_content(&self) -> bool {
+        self.content || (self.url.is_some() && !self.pages)
+    }
+
+    fn shows_pages(&self) -> bool {
+        self.pages || self.shows_content()
+    }
+
+    fn wants(&self, page: &Page<'_>) -> bool {
+        self.url.as_deref().is_none_or(|url| url == page.url.key())
+            && self.since.is_none_or(|since| since <= page.modified)
+    }
+}
+
+fn inspect(
+    source: &Source,
+    args: &Args,
+    left: &mut u64,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let mut report = Report::new(Mode::Lenient);
+    let (input, size) = source.open()?;
+    let options = Options { size, threads: Threads::Two, ..Options::default() };
+    let mut reader = Reader::open(input, options, &mut report)?;
+    let mut counts = Counts::default();
+    while let Some(shown) = reader.next(&mut report, |record| -> anyhow::Result<()> {
+        if !args.wants(&record.page) || *left == 0 {
+            return Ok(());
+        }
+        *left -= 1;
+        counts.see(&record.page);
+        if args.shows_pages() { show(&record, args, out) } else { Ok(()) }
+    })? {
+        shown?;
+    }
+    let again = || source.open().map(|(input, _)| input);
+    let receipt = match reader.finish_again(again, &mut report) {
+        Ok(receipt) => receipt,
+        Err(error @ ReadError::Refused(_)) if args.shows_pages() => {
+            out.say(format_args!("{}: failed, do not use the above", source.name()));
+            return Err(error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    say_findings(source.name(), &report, out);
+    if args.shows_pages() {
+        return Ok(());
+    }
+    if args.json {
+        writeln!(out.data(), "{}", counts.to_json(source.name(), &receipt))?;
+    } else {
+        counts.write(source.name(), &receipt, out)?;
+    }
+    Ok(())
+}
+
+fn show(record: &Record<'_>, args: &Args, out: &mut Output) -> anyhow::Result<()> {
+    let page = &record.page;
+    let out = out.data();
+    match (args.json, args.shows_content()) {
+        (true, true) => writeln!(out, "{}", record.text)?,
+        (true, false) => {
+            let object = json!({
+                "url": page.url.as_str(), "modified": page.modified, "title": &*page.title,
+                "language": page.language.as_str(), "blocks": page.content.len(),
+                "digest": record.digest().to_string(),
+            });
+            writeln!(out, "{object}")?;
+        }
+        (false, true) => writeln!(out, "{}", page.to_markdown())?,
+        (false, false) => {
+            let title: String = page.title.chars().filter(|c| !c.is_control()).collect();
+            writeln!(out, "{}  {}  {title}", page.modified, page.url.key())?;
+        }
+    }
+    Ok(())
+}
+
+/// What the pages have in common.
+#[derive(Default)]
+struct Counts {
+    pages: u64,
+    blocks: BTreeMap<String, u64>,
+    languages: BTreeMap<String, u64>,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+}
+
+impl Counts {
+    /// Distinct languages and block types that are told apart.
+    const MOST_KINDS: usize = 1000;
+
+    fn see(&mut self, page: &Page<'_>) {
+        self.pages += 1;
+        for block in &page.content {
+            count(&mut self.blocks, block.kind());
+        }
+        count(&mut self.languages, page.language.as_str());
+        self.first = Some(self.first.map_or(page.modified, |time| time.min(page.modified)));
+        self.last = self.last.max(Some(page.modified));
+    }
+
+    fn to_json(&self, name: &str, receipt: &Receipt) -> Value {
+        let header = &receipt.header;
+        json!({
+            "file": name,
+            "id": header.id,
+            "section": header.section,
+            "type": header.kind.name(),
+            "generated": header.generated,
+            "since": header.kind.since(),
+            "version": format!("{}.{}", header.version.major, header.version.minor),
+            "checksum": header.checksum.map(|digest| digest.to_string()),
+            "verified": receipt.form.map(rutter_scp::Form::name),
+            "state": header.chain.as_ref().map(|chain| chain.state.to_string()),
+            "from": header.chain.as_ref().and_then(|chain| chain.from).map(|s| s.to_string()),
+            "removed": header.chain.as_ref().map(|chain| &chain.removed),
+            "coding": coding(receipt),
+            "coded": receipt.coded,
+            "decoded": receipt.decoded,
+            "pages": self.pages,
+            "skipped": receipt.tally.skipped,
+            "blocks": self.blocks,
+            "languages": self.languages,
+            "first_modified": self.first,
+            "last_modified": self.last,
+        })
+    }
+
+    fn write(&self, name: &str, receipt: &Receipt, out: &mut Output) -> anyhow::Result<()> {
+        let header = &receipt.header;
+        let out = out.data();
+        writeln!(out, "{name}")?;
+        writeln!(out, "  id         {}", header.id)?;
+        writeln!(out, "  section    {}", header.section)?;
+        let since = header.kind.since().map_or(String::new(), |since| format!(" since {since}"));
+        writeln!(out, "  type       {}{since}", header.kind.name())?;
+        writeln!(out, "  generated  {}", header.generated)?;
+        let verified = match (header.checksum, receipt.form) {
+            (Some(digest), Some(form)) => format!("{digest} verified ({})", form.name()),
+            _ => "absent".to_owned(),
+        };
+        writeln!(out, "  checksum   {verified}")?;
+        if let Some(chain) = &header.chain {
+            let from = chain.from.map_or(String::new(), |from| format!(" from {from}"));
+            writeln!(out, "  state      {}{from}", chain.state)?;
+            if !chain.removed.is_empty() {
+                writeln!(out, "  removed    {}", chain.removed.len())?;
+            }
+        }
+        let (coded, decoded) = (receipt.coded, receipt.decoded);
+        #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+        let ratio = decoded as f64 / coded.max(1) as f64;
+        let coding = coding(receipt);
+        writeln!(out, "  size       {} {coding}, {} text, {ratio:.1} to 1", bytes(coded), bytes(decoded))?;
+        writeln!(out, "  pages      {}", self.pages)?;
+        if let (Some(first), Some(last)) = (self.first, self.last) {
+            writeln!(out, "  modified   {first} to {last}")?;
+        }
+        writeln!(out, "  blocks     {}", listed(&self.blocks))?;
+        writeln!(out, "  languages  {}", listed(&self.languages))?;
+        Ok(())
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, kind: &str) {
+    if let Some(n) = counts.get_mut(kind) {
+        *n += 1;
+    } else if counts.len() < Counts::MOST_KINDS {
+        let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+        *counts.entry(kind).or_default() += 1;
+    }
+}
+
+fn listed(counts: &BTreeMap<String, u64>) -> String {
+    let mut pairs: Vec<_> = counts.iter().collect();
+    pairs.sort_by_key(|(name, n)| (u64::MAX - **n, (*name).clone()));
+    let pairs: Vec<_> = pairs.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    pairs.join(", ")
+}
+
+fn coding(receipt: &Receipt) -> String {
+    let names: Vec<_> =
+        receipt.codings.iter().copied().filter_map(Coding::name).collect();
+    if names.is_empty() { "plain".to_owned() } else { names.join(" in ") }
+}

@@ -1,0 +1,61 @@
+//! Exit codes, and which of them an error means.
+
+use std::io;
+use std::process::ExitCode;
+
+use rutter_scp::{MergeError, ReadError, WriteError};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Nothing to complain about.
+    Clean = 0,
+    /// The input could be judged, and something is wrong with it.
+    Findings = 1,
+    /// Wrong arguments, wrong configuration, a disk that says no.
+    Failure = 2,
+    /// Broken integrity, or a limit was reached.
+    Integrity = 4,
+    /// A policy forbids it.
+    Refused = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// The code for an error, by the gravest cause we know.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        error.chain().find_map(Self::of_cause).unwrap_or(Self::Failure)
+    }
+
+    fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
+        if cause.is::<rutter_finding::Refusal>() {
+            return Some(Self::Integrity);
+        }
+        if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
+            return Some(Self::Integrity);
+        }
+        match cause.downcast_ref() {
+            Some(WriteError::Io(..)) => return Some(Self::Failure),
+            Some(_) => return Some(Self::Integrity),
+            None => {}
+        }
+        match cause.downcast_ref()? {
+            MergeError::Gap { .. } | MergeError::State { .. } => Some(Self::Integrity),
+            MergeError::MassDeletion { .. } => Some(Self::Refused),
+            MergeError::Write(error) => Self::of_cause(error),
+            _ => None,
+        }
+    }
+}
+
+/// Tells whether whoever reads our output has seen enough.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

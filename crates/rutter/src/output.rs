@@ -1,0 +1,40 @@
+//! The only door to the terminal: stdout is data, stderr is talk.
+
+use std::io::{self, BufWriter, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+
+/// Where everything goes that people and pipes get to see.
+pub(crate) struct Output {
+    data: BufWriter<AutoStream<io::Stdout>>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { data: BufWriter::with_capacity(64 << 10, anstream::stdout()) }
+    }
+
+    /// The stream for data. Colours are stripped where they are not wanted.
+    pub(crate) fn data(&mut self) -> &mut dyn Write {
+        &mut self.data
+    }
+
+    /// Says something to whoever watches.
+    pub(crate) fn say(&mut self, text: impl std::fmt::Display) {
+        // Data first, so that the two streams read in the right order.
+        drop(self.data.flush());
+        drop(writeln!(anstream::stderr(), "{text}"));
+    }
+
+    /// Says what went wrong: one line, causes after colons, at most one hint.
+    pub(crate) fn error(&mut self, error: &anyhow::Error) {
+        let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        self.say(format_args!("{style}error:{style:#} {}", causes.join(": ")));
+    }
+
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        Ok(self.data.flush()?)
+    }
+}
