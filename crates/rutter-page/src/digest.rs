@@ -1,6 +1,6 @@
 //! SHA-256 digests: of a collection, and the short one of a page's line.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
@@ -73,10 +73,9 @@ fn first_16(digest: [u8; 32]) -> [u8; 16] {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes everything");
-        text
-    })
+    // One of these is made per page, so not by way of the formatter.
+    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn nibble(digit: u8) -> Option<u8> {

@@ -17,7 +17,7 @@ use crate::diff::MergeError;
 use crate::header::{Chain, Header, Kind, Version};
 use crate::limits::Limits;
 use crate::merge::{self, Fit, Merge};
-use crate::reader::{Options, Reader, Receipt};
+use crate::reader::{Options, Reader};
 use crate::state::State;
 use crate::writer::{Target, Track, Writer, Written};
 
@@ -107,40 +107,51 @@ pub fn apply(
     });
 
     let is_chained = steps.iter().any(|step| step.links);
-    let track = if is_chained { Track::State } else { how.track };
+    let named = headers.first().and_then(|header| header.chain.as_ref());
+    let hashing = match (is_chained || how.track == Track::State, named) {
+        (false, _) => Hashing::Nothing,
+        (true, Some(_)) => Hashing::Changes,
+        (true, None) => Hashing::Everything,
+    };
+    let snapshot = headers.first().expect("there is a first input");
+    let generated = mark.unwrap_or(snapshot.generated);
+    let result = |chain: Option<Chain>| Header {
+        id: collection_id(&snapshot.section, Kind::Snapshot, generated),
+        section: snapshot.section.clone(),
+        kind: Kind::Snapshot,
+        generated,
+        version: Version::CURRENT,
+        checksum: None,
+        chain: chain.filter(|_| how.track == Track::State),
+        extra: Vec::new(),
+    };
+    // A chain that links says where it ends, so line 1 can be hashed first.
+    let claimed = steps.last().filter(|step| step.links).and_then(|step| step.chain.as_ref());
+    let claimed = claimed.map(|chain| Chain { from: None, removed: Vec::new(), ..chain.clone() });
     let mut run = Run {
         stages: vec![Stage::default(); 1 + steps.len()],
-        writer: Writer::new(folder, how.track, Limits::SPEC)?,
-        track,
+        writer: Writer::with_header(folder, &result(claimed), Limits::SPEC)?,
+        hashing,
         steps: &steps,
         counts: [0; 3],
     };
     run.walk(&mut cursors)?;
-    let Run { stages, writer, counts: [inserted, replaced, removed], .. } = run;
-
-    let mut receipts = Vec::new();
+    let Run { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
     for (number, cursor) in cursors {
-        receipts.push((number, cursor.finish().map_err(MergeError::read(number))?));
+        cursor.finish().map_err(MergeError::read(number))?;
     }
-    prove(&receipts, &steps, &stages, track)?;
+    add_up(&mut stages, named.map_or(State::EMPTY, |chain| chain.state));
+    if hashing != Hashing::Nothing {
+        prove(&headers, &steps, &stages)?;
+    }
     guard(&steps, &stages, how.mass_deletion)?;
     for step in &steps {
         fates.push((step.input, step.fate()));
     }
 
-    let snapshot = headers.into_iter().next().expect("there is a first input");
-    let generated = mark.unwrap_or(snapshot.generated);
-    let header = Header {
-        id: collection_id(&snapshot.section, Kind::Snapshot, generated),
-        section: snapshot.section,
-        kind: Kind::Snapshot,
-        generated,
-        version: Version::CURRENT,
-        checksum: None,
-        chain: writer.snapshot_chain(),
-        extra: Vec::new(),
-    };
-    let written = writer.finish(header, std::slice::from_ref(target))?;
+    let Stage { state, pages, .. } = stages.last().copied().unwrap_or_default();
+    let chain = Chain { from: None, state, pages, removed: Vec::new() };
+    let written = writer.close()?.finish(result(Some(chain)), std::slice::from_ref(target))?;
     let written = written.into_iter().next().expect("one target gives one file");
     Ok(Applied { written, deltas: fates, inserted, replaced, removed })
 }
@@ -237,9 +248,19 @@ fn state_of(input: &mut Input<'_>, options: Options) -> Result<State, MergeError
     Ok(state)
 }
 
+/// Which lines are hashed to know the states: where the snapshot names its
+/// own, the changes are enough.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hashing {
+    Nothing,
+    Changes,
+    Everything,
+}
+
 /// The section after the snapshot, or after one of the steps.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stage {
+    /// While walking, only what this stage adds and takes away.
     state: State,
     pages: u64,
     removed: u64,
@@ -248,7 +269,7 @@ struct Stage {
 struct Run<'s> {
     stages: Vec<Stage>,
     writer: Writer,
-    track: Track,
+    hashing: Hashing,
     steps: &'s [Step],
     /// Inserted, replaced, removed.
     counts: [u64; 3],
@@ -289,17 +310,16 @@ impl Run<'_> {
         cursors: &[(usize, Cursor<'_>)],
         here: &[bool],
     ) -> Result<(), MergeError> {
-        // The page as it is now: which cursor it came from, and its digest.
-        let mut local: Option<(usize, Option<LineDigest>)> = None;
+        // The cursor the page now comes from.
+        let mut local: Option<usize> = None;
         let entry = |at: usize| cursors.get(at).map(|(_, cursor)| cursor.entry());
         for (at, is_here) in here.iter().enumerate() {
+            let before = local;
             if let Some(incoming) = entry(at).filter(|_| *is_here) {
-                let modified = local.and_then(|(at, _)| entry(at)).map(|entry| entry.modified);
+                let modified = local.and_then(entry).map(|entry| entry.modified);
                 let merge = merge::delta(modified, incoming.modified);
                 if merge != Merge::Keep {
-                    let digest =
-                        (self.track == Track::State).then(|| LineDigest::of(&incoming.line));
-                    local = Some((at, digest));
+                    local = Some(at);
                 }
                 if 0 < at {
                     let [inserted, replaced, _] = &mut self.counts;
@@ -315,36 +335,46 @@ impl Run<'_> {
                 let [_, _, removed] = &mut self.counts;
                 *removed += 1;
             }
-            if let Some((_, digest)) = local {
-                stage.pages += 1;
-                if let Some(digest) = digest {
-                    stage.state.add(key, digest);
+            stage.pages += u64::from(local.is_some());
+            let is_hashed = match self.hashing {
+                Hashing::Nothing => false,
+                Hashing::Changes => 0 < at,
+                Hashing::Everything => true,
+            };
+            if is_hashed && before != local {
+                if let Some(old) = before.and_then(entry) {
+                    stage.state.remove(key, LineDigest::of(&old.line));
+                }
+                if let Some(new) = local.and_then(entry) {
+                    stage.state.add(key, LineDigest::of(&new.line));
                 }
             }
         }
-        if let Some(entry) = local.and_then(|(at, _)| entry(at)) {
+        if let Some(entry) = local.and_then(entry) {
             self.writer.line(key, &entry.line)?;
         }
         Ok(())
     }
 }
 
-/// Compares every state that line 1s name with what the pages gave.
-fn prove(
-    receipts: &[(usize, Receipt)],
-    steps: &[Step],
-    stages: &[Stage],
-    track: Track,
-) -> Result<(), MergeError> {
-    if track == Track::Nothing {
-        return Ok(());
+/// Turns what each stage changed into the state after it.
+fn add_up(stages: &mut [Stage], base: State) {
+    let mut state = base;
+    for stage in stages {
+        state = state.plus(stage.state);
+        stage.state = state;
     }
-    for (at, ((input, receipt), stage)) in receipts.iter().zip(stages).enumerate() {
-        let is_linked = at.checked_sub(1).and_then(|step| steps.get(step)).is_none_or(|s| s.links);
-        let Some(chain) = receipt.header.chain.as_ref().filter(|_| is_linked) else { continue };
+}
+
+/// Compares every state that the line 1s name with what the pages gave.
+fn prove(headers: &[Header], steps: &[Step], stages: &[Stage]) -> Result<(), MergeError> {
+    let named = steps.iter().map(|step| (step.input, step.links));
+    for ((input, links), stage) in [(0, true)].into_iter().chain(named).zip(stages) {
+        let chain = headers.get(input).and_then(|header| header.chain.as_ref());
+        let Some(chain) = chain.filter(|_| links) else { continue };
         if chain.state != stage.state || chain.pages != stage.pages {
             let (claimed, found) = (chain.state, stage.state);
-            return Err(MergeError::State { input: *input, claimed, found });
+            return Err(MergeError::State { input, claimed, found });
         }
     }
     Ok(())

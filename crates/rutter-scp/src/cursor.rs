@@ -84,18 +84,24 @@ impl<'i> Cursor<'i> {
         };
         let (entry, next) = (Entry::empty(), Entry::empty());
         let mut cursor = Self { input, source, entry, next, has_next: false };
-        cursor.has_next = cursor.pull()?;
+        cursor.has_next = cursor.pull(None)?;
         Ok(cursor)
     }
 
     /// Moves on; false behind the last page.
     pub(crate) fn advance(&mut self) -> Result<bool, WalkError> {
+        self.advance_beside(None)
+    }
+
+    /// Moves on beside another walk, most of whose lines are the same: a line
+    /// that equals the other's coming one has been judged there.
+    pub(crate) fn advance_beside(&mut self, other: Option<&Cursor<'_>>) -> Result<bool, WalkError> {
         if !self.has_next {
             return Ok(false);
         }
         std::mem::swap(&mut self.entry, &mut self.next);
         loop {
-            self.has_next = self.pull()?;
+            self.has_next = self.pull(other.filter(|other| other.has_next))?;
             if !self.has_next || self.entry.key < self.next.key {
                 return Ok(true);
             }
@@ -114,13 +120,17 @@ impl<'i> Cursor<'i> {
         &self.entry
     }
 
-    fn pull(&mut self) -> Result<bool, WalkError> {
+    fn pull(&mut self, other: Option<&Cursor<'_>>) -> Result<bool, WalkError> {
         match &mut self.source {
             Source::Direct(reader) => {
                 let next = &mut self.next;
-                let taken = reader.next(self.input.sink, |record| {
+                let known = other.map_or(&[][..], |other| &other.next.line);
+                let taken = reader.next_unless(known, self.input.sink, |record| {
                     next.set(record.page.url.key(), record.page.modified, record.text.as_bytes());
                 })?;
+                if let (Some(None), Some(other)) = (taken, other) {
+                    next.set(&other.next.key, other.next.modified, &other.next.line);
+                }
                 Ok(taken.is_some())
             }
             Source::Sorted(sorted, _) => Ok(sorted.next(&mut self.next).map_err(ReadError::Io)?),

@@ -172,19 +172,41 @@ pub fn diff(
         let (old, new) = (old_header.section.clone(), new_header.section.clone());
         return Err(MergeError::Section(1, new, old));
     }
+    // Where both name their state, the changes alone prove one from the other.
+    let named = old_header.chain.as_ref().zip(new_header.chain.as_ref());
+    let named = named.map(|(old, new)| (old.state, new.state));
+    let hashing = match (track, named) {
+        (Track::Nothing, _) => Hashing::Nothing,
+        (Track::State, Some(_)) => Hashing::Changes,
+        (Track::State, None) => Hashing::Everything,
+    };
     let mut walk = Walk {
         old: Cursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
         new: Cursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
-        track,
-        counts: Counts::default(),
+        hashing,
+        counts: Counts { from: named.unwrap_or_default().0, ..Counts::default() },
     };
+    walk.counts.state = walk.counts.from;
     walk.run(on_change)?;
     let Walk { old, new, counts, .. } = walk;
     let old = old.finish().map_err(MergeError::read(0))?;
     let new = new.finish().map_err(MergeError::read(1))?;
     let Counts { added, changed, stuck, removed, n_removed, unchanged, from, state } = counts;
+    if let Some((_, claimed)) = named.filter(|_| track == Track::State)
+        && claimed != state
+    {
+        return Err(MergeError::State { input: 1, claimed, found: state });
+    }
     let states = (track == Track::State).then_some((from, state));
     Ok(Difference { old, new, added, changed, stuck, removed, n_removed, unchanged, states })
+}
+
+/// Which lines are hashed to know the states.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hashing {
+    Nothing,
+    Changes,
+    Everything,
 }
 
 #[derive(Default)]
@@ -202,7 +224,7 @@ struct Counts {
 struct Walk<'o, 'n> {
     old: Cursor<'o>,
     new: Cursor<'n>,
-    track: Track,
+    hashing: Hashing,
     counts: Counts,
 }
 
@@ -211,24 +233,26 @@ impl Walk<'_, '_> {
         &mut self,
         on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
     ) -> Result<(), MergeError> {
-        let mut has_old = self.old.advance().map_err(MergeError::walk(0))?;
         let mut has_new = self.new.advance().map_err(MergeError::walk(1))?;
+        let mut has_old =
+            self.old.advance_beside(Some(&self.new)).map_err(MergeError::walk(0))?;
         while has_old || has_new {
             let (old, new) = (self.old.entry(), self.new.entry());
             let takes_old = has_old && (!has_new || old.key <= new.key);
             let takes_new = has_new && (!has_old || new.key <= old.key);
-            self.counts.see(takes_old.then_some(old), takes_new.then_some(new), self.track);
+            self.counts.see(takes_old.then_some(old), takes_new.then_some(new), self.hashing);
             match (takes_old, takes_new) {
                 (true, false) => on_change(Change::Removed(old))?,
                 (false, true) => on_change(Change::Added(new))?,
                 _ if old.line != new.line => on_change(Change::Changed(old, new))?,
                 _ => {}
             }
-            if takes_old {
-                has_old = self.old.advance().map_err(MergeError::walk(0))?;
-            }
             if takes_new {
                 has_new = self.new.advance().map_err(MergeError::walk(1))?;
+            }
+            if takes_old {
+                let beside = Some(&self.new);
+                has_old = self.old.advance_beside(beside).map_err(MergeError::walk(0))?;
             }
         }
         Ok(())
@@ -236,21 +260,32 @@ impl Walk<'_, '_> {
 }
 
 impl Counts {
-    fn see(&mut self, old: Option<&Entry>, new: Option<&Entry>, track: Track) {
-        if track == Track::State {
-            let digest = |entry: &Entry| LineDigest::of(&entry.line);
-            let same = matches!((old, new), (Some(old), Some(new)) if old.line == new.line);
-            let old_digest = old.map(digest);
-            let new_digest = if same { old_digest } else { new.map(digest) };
-            if let (Some(old), Some(digest)) = (old, old_digest) {
+    fn see(&mut self, old: Option<&Entry>, new: Option<&Entry>, hashing: Hashing) {
+        let is_same = matches!((old, new), (Some(old), Some(new)) if old.line == new.line);
+        match (hashing, old, new) {
+            (Hashing::Everything, Some(old), _) if is_same => {
+                let digest = LineDigest::of(&old.line);
                 self.from.add(&old.key, digest);
+                self.state.add(&old.key, digest);
             }
-            if let (Some(new), Some(digest)) = (new, new_digest) {
-                self.state.add(&new.key, digest);
+            (Hashing::Nothing, ..) => {}
+            _ if is_same => {}
+            (_, old, new) => {
+                if let Some(old) = old {
+                    let digest = LineDigest::of(&old.line);
+                    if hashing == Hashing::Everything {
+                        self.from.add(&old.key, digest);
+                    } else {
+                        self.state.remove(&old.key, digest);
+                    }
+                }
+                if let Some(new) = new {
+                    self.state.add(&new.key, LineDigest::of(&new.line));
+                }
             }
         }
         match (old, new) {
-            (Some(old), Some(new)) if old.line == new.line => self.unchanged += 1,
+            _ if is_same => self.unchanged += 1,
             (Some(old), Some(new)) => {
                 self.changed += 1;
                 self.stuck += u64::from(new.modified <= old.modified);

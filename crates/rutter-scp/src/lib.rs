@@ -29,6 +29,7 @@ mod pack;
 mod reader;
 pub mod rules;
 mod sort;
+mod spool;
 mod state;
 mod writer;
 
@@ -45,4 +46,4 @@ pub use pack::{Packing, pack};
 pub use reader::{Options, Reader, Receipt, Threads};
 pub use sort::{Entry, Sorted, Sorter};
 pub use state::State;
-pub use writer::{Target, Track, Writer, Written, folder_of};
+pub use writer::{Spooled, Target, Track, Writer, Written, folder_of};

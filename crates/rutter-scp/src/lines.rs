@@ -154,6 +154,22 @@ impl Lines {
         }
     }
 
+    /// Hands the next page to `take`, unless its line is `known`: then it has
+    /// been judged elsewhere, and `None` stands for it.
+    pub(crate) fn next_unless<T>(
+        &mut self,
+        known: &[u8],
+        sink: &mut dyn FindingSink,
+        take: impl FnOnce(Record<'_>) -> T,
+    ) -> Result<Option<Option<T>>, ReadError> {
+        if let Some(mut batch) = self.batch(sink)?
+            && batch.skip_known(known)
+        {
+            return Ok(Some(None));
+        }
+        Ok(self.next(sink, take)?.map(Some))
+    }
+
     pub(crate) fn finish(self) -> (TailHash, Totals) {
         self.feed.finish()
     }
@@ -183,6 +199,19 @@ impl<'r> Lent<'r> {
             }
         }
         Ok(None)
+    }
+
+    /// Counts the next line without judging it, where it is `known`.
+    fn skip_known(&mut self, known: &[u8]) -> bool {
+        let rest = self.bytes.get(self.state.at..).unwrap_or_default();
+        let is_known = !known.is_empty()
+            && rest.strip_prefix(known).is_some_and(|rest| matches!(rest, [] | [b'\n', ..]));
+        if is_known {
+            self.state.at += (known.len() + 1).min(rest.len());
+            self.state.tally.lines += 1;
+            self.state.tally.pages += 1;
+        }
+        is_known
     }
 
     fn next_line(&mut self) -> Option<&'r [u8]> {

@@ -54,8 +54,9 @@ pub fn pack(
     if let Gather::Sorted(sorter) = gather {
         write_sorted(sorter, &mut writer, &how)?;
     }
-    let chain = writer.snapshot_chain().filter(|_| header.kind == Kind::Snapshot);
-    Ok(writer.finish(Header { chain, ..header }, targets)?)
+    let spooled = writer.close()?;
+    let chain = spooled.snapshot_chain().filter(|_| header.kind == Kind::Snapshot);
+    Ok(spooled.finish(Header { chain, ..header }, targets)?)
 }
 
 /// Where pages go as they come.

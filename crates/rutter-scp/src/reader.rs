@@ -146,6 +146,15 @@ impl Reader {
         self.lines.next(sink, take)
     }
 
+    pub(crate) fn next_unless<T>(
+        &mut self,
+        known: &[u8],
+        sink: &mut dyn FindingSink,
+        take: impl FnOnce(Record<'_>) -> T,
+    ) -> Result<Option<Option<T>>, ReadError> {
+        self.lines.next_unless(known, sink, take)
+    }
+
     /// Pages that own what they say, for callers that keep them.
     pub fn pages<'r>(
         &'r mut self,

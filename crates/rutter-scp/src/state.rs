@@ -27,6 +27,12 @@ impl State {
         self.0 = self.0.wrapping_sub(weight(key, digest));
     }
 
+    /// Joins what two parts of a section, or two sets of changes, add up to.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
     /// Reads 32 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

@@ -1,7 +1,7 @@
 //! Writes one SCP collection so that the same pages give the same bytes.
 //!
-//! Page lines go to a spool on disk while they come. When all are there, line
-//! 1 is made, the text is hashed, and each target is compressed in one pass
+//! Page lines go to a spool on disk while they come ([`Writer`]). When all are
+//! there ([`Spooled`]), line 1 is made, the text is hashed, and each target is compressed in one pass
 //! with its exact size known. A target appears under its name complete or not
 //! at all.
 //!
@@ -9,12 +9,12 @@
 //! take for a bomb.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use rutter_finding::{Place, Refusal, Rule, quoted};
-use rutter_page::{Digest, LineDigest, Page};
+use rutter_page::{Digest, Page};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
@@ -23,7 +23,7 @@ use crate::error::WriteError;
 use crate::header::{Chain, Header};
 use crate::limits::Limits;
 use crate::rules;
-use crate::state::State;
+use crate::spool::{Spool, Spooler};
 
 /// Longest line 1 we write (D95).
 const LONGEST_LINE_1: usize = 1_000_000;
@@ -72,25 +72,32 @@ pub enum Track {
     Nothing,
 }
 
-/// Takes pages and ends in files; see the module's words.
+/// Takes pages, one by one; see the module's words.
 #[derive(Debug)]
 pub struct Writer {
-    spool: NamedTempFile,
-    lines: BufWriter<File>,
-    track: Track,
-    state: State,
-    pages: u64,
-    bytes: u64,
+    spooler: Spooler,
+    /// What line 1 will say, where it is known.
+    header: Option<Header>,
     limits: Limits,
+    pages: u64,
 }
 
 impl Writer {
     /// A writer whose spool lies in `folder`, best the one of the targets.
     pub fn new(folder: &Path, track: Track, limits: Limits) -> Result<Self, WriteError> {
-        let at = |error| WriteError::Io(folder.to_owned(), error);
-        let spool = tempfile::Builder::new().prefix(".rutter-").tempfile_in(folder).map_err(at)?;
-        let lines = BufWriter::with_capacity(256 << 10, spool.reopen().map_err(at)?);
-        Ok(Self { spool, lines, track, state: State::EMPTY, pages: 0, bytes: 0, limits })
+        Ok(Self { spooler: Spooler::start(folder, track, None)?, header: None, limits, pages: 0 })
+    }
+
+    /// A writer for a caller who knows already what line 1 will say: the text
+    /// is hashed as it comes, which saves a reading in the end.
+    pub fn with_header(
+        folder: &Path,
+        header: &Header,
+        limits: Limits,
+    ) -> Result<Self, WriteError> {
+        let header = bare(header);
+        let spooler = Spooler::start(folder, Track::Nothing, Some(&header.to_line()))?;
+        Ok(Self { spooler, header: Some(header), limits, pages: 0 })
     }
 
     /// Adds a page, in its canonical form.
@@ -115,43 +122,56 @@ impl Writer {
             let detail = format!("{} has {} bytes", quoted(key), line.len());
             return Err(Refusal::new(&rules::PAGE_TOO_LARGE, Place::WHOLE, detail).into());
         }
-        if self.track == Track::State {
-            self.state.add(key, LineDigest::of(line));
-        }
-        let write = self.lines.write_all(b"\n").and_then(|()| self.lines.write_all(line));
-        write.map_err(|error| WriteError::Io(self.spool.path().to_owned(), error))?;
         self.pages += 1;
-        self.bytes += 1 + line.len() as u64;
-        Ok(())
+        self.spooler.push(key, line)
     }
 
-    /// Pages so far.
+    /// Ends the taking of pages; now their number and state are known.
+    pub fn close(self) -> Result<Spooled, WriteError> {
+        let Self { spooler, header, limits, pages } = self;
+        Ok(Spooled { spool: spooler.finish()?, known: header, pages, limits })
+    }
+}
+
+/// All pages of a collection, waiting for line 1.
+#[derive(Debug)]
+pub struct Spooled {
+    spool: Spool,
+    known: Option<Header>,
+    pages: u64,
+    limits: Limits,
+}
+
+impl Spooled {
+    /// How many pages there are.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The chain of a snapshot of the pages so far; `None` where the state was
-    /// not tracked.
+    /// The chain of a snapshot of these pages; `None` where the state was not
+    /// tracked.
     pub fn snapshot_chain(&self) -> Option<Chain> {
-        (self.track == Track::State).then(|| Chain {
-            from: None,
-            state: self.state,
-            pages: self.pages,
-            removed: Vec::new(),
-        })
+        let pages = self.pages;
+        self.spool.state.map(|state| Chain { from: None, state, pages, removed: Vec::new() })
     }
 
     /// Makes line 1, hashes, compresses, and puts every target in its place.
     ///
     /// The header's checksum is computed here, whatever it was.
     pub fn finish(self, header: Header, targets: &[Target]) -> Result<Vec<Written>, WriteError> {
-        let Self { spool, lines, pages, bytes, limits, .. } = self;
-        let at_spool = |error| WriteError::Io(spool.path().to_owned(), error);
-        drop(lines.into_inner().map_err(|error| at_spool(error.into_error()))?);
+        let Self { spool: Spool { file: spool, digest, bytes, .. }, known, pages, limits } = self;
+        let spool_path = spool.path().to_owned();
+        let at_spool = |error| WriteError::Io(spool_path.clone(), error);
 
-        let bare = Header { checksum: None, ..header };
-        let digest = hash(&bare.to_line(), spool.reopen().map_err(at_spool)?).map_err(at_spool)?;
-        let header = Header { checksum: Some(digest), ..bare };
+        let header = bare(&header);
+        let digest = match digest.filter(|_| known.as_ref() == Some(&header)) {
+            Some(digest) => digest,
+            None => {
+                let spool = spool.reopen().map_err(at_spool)?;
+                hash(&header.to_line(), spool).map_err(at_spool)?
+            }
+        };
+        let header = Header { checksum: Some(digest), ..header };
         let line_1 = header.to_line();
         if LONGEST_LINE_1 < line_1.len() {
             let removed = header.chain.as_ref().map_or(0, |chain| chain.removed.len());
@@ -164,6 +184,9 @@ impl Writer {
             encode(target, decoded, &mut text, &limits)
         };
         let staged = in_parallel(targets, make)?;
+        // Gone before anything is synced: nobody waits for a spool to reach
+        // the disk.
+        drop(spool);
         let mut written = Vec::new();
         for (target, (file, coded)) in targets.iter().zip(staged) {
             put_in_place(file, &target.path)?;
@@ -172,6 +195,11 @@ impl Writer {
         }
         Ok(written)
     }
+}
+
+/// What the hash is taken of: the header without its checksum.
+fn bare(header: &Header) -> Header {
+    Header { checksum: None, ..header.clone() }
 }
 
 fn hash(line_1: &str, mut spool: File) -> io::Result<Digest> {
@@ -220,7 +248,6 @@ fn encode(
     let at = |error| WriteError::Io(target.path.clone(), error);
     let file = staged_beside(&target.path).map_err(at)?;
     codec::encode(target.coding, target.level, decoded, text, file.as_file()).map_err(at)?;
-    file.as_file().sync_all().map_err(at)?;
     let coded = file.as_file().metadata().map_err(at)?.len();
     if limits.ratio.saturating_mul(coded) < decoded {
         return Err(WriteError::Ratio(decoded.div_ceil(coded.max(1)), limits.ratio));
@@ -239,6 +266,7 @@ fn staged_beside(path: &Path) -> io::Result<NamedTempFile> {
 
 fn put_in_place(file: NamedTempFile, path: &Path) -> Result<(), WriteError> {
     let at = |error| WriteError::Io(path.to_owned(), error);
+    file.as_file().sync_all().map_err(at)?;
     file.persist(path).map_err(|error| at(error.error))?;
     // The name is only safe once its folder is.
     #[cfg(unix)]

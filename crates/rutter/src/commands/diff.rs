@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let kind = Kind::Delta { since: difference.old.header.generated };
         let id = args.id.clone();
         let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
-        let written = writer.finish(difference.delta_header(id)?, &[target])?;
+        let written = writer.close()?.finish(difference.delta_header(id)?, &[target])?;
         for written in written {
             let (path, coded) = (written.path.display(), bytes(written.coded));
             out.say(format_args!("{path}: {} pages, {coded}", written.pages));
