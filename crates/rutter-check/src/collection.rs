@@ -118,7 +118,9 @@ impl Pages {
     fn prove(&self, receipt: &Receipt) -> Result<(), Refusal> {
         let (Some(found), Some(chain)) = (self.state, &receipt.header.chain) else { return Ok(()) };
         let pages = receipt.tally.pages;
-        if receipt.header.kind != Kind::Snapshot || (found, pages) == (chain.state, chain.pages) {
+        // A skipped page counts for its publisher, but we do not know its key.
+        let is_whole = receipt.header.kind == Kind::Snapshot && receipt.tally.skipped == 0;
+        if !is_whole || (found, pages) == (chain.state, chain.pages) {
             return Ok(());
         }
         let detail = format!(

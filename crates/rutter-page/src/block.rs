@@ -4,11 +4,10 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::media::{Audio, Video};
 use crate::rules;
-use crate::text::{Raw, Str};
+use crate::text::{Raw, Shallow, Str};
 use crate::url::HttpUrl;
 use crate::wire::{Fault, Field, Lost, Members, Own, Read, own_copy, wire};
 
@@ -287,9 +286,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
                 let mut next = first;
                 while let Some(key) = next {
                     if &*key == "type" {
-                        kind = Some(map.next_value::<Str<'de>>()?);
+                        if kind.replace(map.next_value::<Str<'de>>()?).is_some() {
+                            return Err(de::Error::duplicate_field("type"));
+                        }
                     } else {
-                        members.push((key, map.next_value::<&'de RawValue>()?));
+                        members.push((key, map.next_value::<Shallow<'de>>()?.0));
                     }
                     next = map.next_key()?;
                 }

@@ -131,11 +131,10 @@ impl Judge {
         line: &'a str,
         desk: &mut Desk<'_>,
     ) -> Result<Option<Page<'a>>, Refusal> {
-        let mut members = members(line).map_err(|error| {
-            if error.is_data() {
-                desk.refuse(&rules::NOT_AN_OBJECT, "", "")
-            } else {
-                desk.not_json(&error)
+        let mut members = members(line).map_err(|_| {
+            match serde_json::from_str::<IgnoredAny>(line) {
+                Ok(_) => desk.refuse(&rules::NOT_AN_OBJECT, "", ""),
+                Err(error) => desk.not_json(&error),
             }
         })?;
         if Self::DEEPEST < nesting(line) {
@@ -311,8 +310,6 @@ fn find<'a>(members: &Members<'a>, name: &str) -> Option<Str<'a>> {
 }
 
 /// Splits a JSON object into its members, values unread.
-///
-/// The error is a data error where the text is JSON but not an object.
 pub fn members(text: &str) -> Result<Members<'_>, serde_json::Error> {
     struct MembersVisitor;
     impl<'de> Visitor<'de> for MembersVisitor {

@@ -34,9 +34,11 @@ pub use digest::{Digest, LineDigest};
 pub use head::Head;
 pub use judge::{Judge, PageLimits, members, nesting};
 pub use language::LanguageTag;
-pub use media::{Audio, Caption, Chapter, Duration, Icon, MediaLink, MediaUrl, Seconds, Video};
+pub use media::{
+    Audio, Caption, Chapter, Duration, Icon, ImageKind, MediaLink, MediaUrl, Pixels, Seconds, Video,
+};
 pub use page::Page;
-pub use text::{Extra, Member, Name, Raw, RawError, Str};
+pub use text::{Extra, Member, Name, Object, Raw, RawError, Str};
 pub use time::{TimeError, Timestamp};
 pub use url::{HttpUrl, PageUrl, UrlError};
 pub use wire::{Members, Own};

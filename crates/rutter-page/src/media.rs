@@ -21,9 +21,9 @@ wire! {
         /// How long it runs.
         optional duration: Duration<'a> = "duration",
         /// Width in pixels.
-        optional width: u64 = "width",
+        optional width: Pixels = "width",
         /// Height in pixels.
-        optional height: u64 = "height",
+        optional height: Pixels = "height",
         /// A picture that stands for it.
         optional icon: Icon<'a> = "icon",
         /// What it is about.
@@ -122,6 +122,7 @@ impl<'a> Field<'a> for Caption<'a> {}
 impl<'a> Field<'a> for Chapter<'a> {}
 impl Field<'_> for ImageKind {}
 impl Field<'_> for Seconds {}
+impl Field<'_> for Pixels {}
 impl<'a> Field<'a> for Duration<'a> {}
 
 /// Tells whether only the addresses themselves can be what is wrong.
@@ -211,43 +212,54 @@ pub enum ImageKind {
 }
 
 /// Whole seconds; a fraction is cut off when read (D44).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Seconds(pub u64);
 
-impl Serialize for Seconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(self.0)
-    }
-}
+/// A length in pixels; `1920.0` is the same as `1920`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Pixels(pub u64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SecondsVisitor;
-        impl Visitor<'_> for SecondsVisitor {
-            type Value = Seconds;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("seconds, not negative")
-            }
-            fn visit_u64<E>(self, seconds: u64) -> Result<Seconds, E> {
-                Ok(Seconds(seconds))
-            }
-            fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Seconds, E> {
-                if !(0.0..9e15).contains(&seconds) {
-                    return Err(E::custom("seconds out of range"));
-                }
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "the range was just checked, and the fraction is meant to go"
-                )]
-                Ok(Seconds(seconds as u64))
-            }
-        }
-        deserializer.deserialize_any(SecondsVisitor)
+        deserializer.deserialize_any(WholeVisitor { keeps_fractions: false }).map(Self)
     }
 }
 
-own_copy!(Seconds, ImageKind);
+impl<'de> Deserialize<'de> for Pixels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WholeVisitor { keeps_fractions: true }).map(Self)
+    }
+}
+
+/// Reads a whole number that is not negative.
+struct WholeVisitor {
+    /// Whether a fraction is an error; otherwise it is cut off.
+    keeps_fractions: bool,
+}
+
+impl Visitor<'_> for WholeVisitor {
+    type Value = u64;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, not negative")
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<u64, E> {
+        Ok(number)
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
+        let has_fraction = self.keeps_fractions && number.fract() != 0.0;
+        if has_fraction || !(0.0..9e15).contains(&number) {
+            return Err(E::custom("not a whole number in range"));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was just checked, and the fraction is meant to go"
+        )]
+        Ok(number as u64)
+    }
+}
+
+own_copy!(Seconds, Pixels, ImageKind);
 
 /// A running time in the form `PT1H2M3S`, at least one part present.
 #[derive(Debug, Clone, PartialEq, Eq)]

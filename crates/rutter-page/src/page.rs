@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::block::Block;
 use crate::language::LanguageTag;
 use crate::rules;
-use crate::text::{Raw, Str};
+use crate::text::{Object, Raw, Str};
 use crate::time::Timestamp;
 use crate::url::{HttpUrl, PageUrl};
 use crate::wire::{Field, Read, read_text, wire, wire_deserialize};
@@ -30,7 +30,7 @@ wire! {
         /// The address it wants to be known by.
         optional canonical: HttpUrl<'a> = "canonical",
         /// Schema.org data, an object, as it was written.
-        optional schema: Raw<'a> = "schema",
+        optional schema: Object<'a> = "schema",
         /// What it says, in reading order.
         required content: Vec<Block<'a>> = "content",
     }
@@ -85,12 +85,12 @@ impl<'a> Field<'a> for LanguageTag<'a> {
     }
 }
 
-impl<'a> Field<'a> for Raw<'a> {
-    /// `schema` is the one raw member we know, and it is an object.
+impl<'a> Field<'a> for Object<'a> {
     fn read(raw: &'a str) -> Read<Self> {
-        match serde_json::from_str::<&RawValue>(raw) {
-            Ok(value) if raw.starts_with('{') => Read::Good(Self::from(value)),
-            _ => Read::Bad(&rules::PAGE_FIELD),
+        let value = serde_json::from_str::<&RawValue>(raw).ok();
+        match value.and_then(|value| Self::new(Raw::from(value))) {
+            Some(object) => Read::Good(object),
+            None => Read::Bad(&rules::PAGE_FIELD),
         }
     }
 }

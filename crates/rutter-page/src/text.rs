@@ -143,13 +143,22 @@ impl Serialize for Raw<'_> {
 /// the whole line exactly.
 const SHALLOW: usize = 100;
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+/// An unread value that is not nested too deeply for the fast path.
+pub(crate) struct Shallow<'a>(pub(crate) &'a RawValue);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Shallow<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?;
         if SHALLOW < crate::judge::nesting(raw.get()) {
             return Err(de::Error::custom("nested too deeply"));
         }
-        Ok(Self(Cow::Borrowed(raw)))
+        Ok(Self(raw))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shallow::deserialize(deserializer).map(|raw| Self(Cow::Borrowed(raw.0)))
     }
 }
 
@@ -157,6 +166,42 @@ impl Own for Raw<'_> {
     type Owned = Raw<'static>;
     fn own(self) -> Raw<'static> {
         Raw(Cow::Owned(self.0.into_owned()))
+    }
+}
+
+/// A JSON object kept exactly as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object<'a>(Raw<'a>);
+
+impl<'a> Object<'a> {
+    /// Takes a value that is an object; `None` for any other.
+    pub fn new(raw: Raw<'a>) -> Option<Self> {
+        raw.get().starts_with('{').then_some(Self(raw))
+    }
+
+    /// The object as it was written.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Raw::deserialize(deserializer)?;
+        Self::new(raw).ok_or_else(|| de::Error::custom("not an object"))
+    }
+}
+
+impl Own for Object<'_> {
+    type Owned = Object<'static>;
+    fn own(self) -> Object<'static> {
+        Object(self.0.own())
     }
 }
 
@@ -211,7 +256,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
                     if &*key == "name" {
                         name = Some(Name(map.next_value()?));
                     } else {
-                        map.next_value::<de::IgnoredAny>()?;
+                        // Not ignored outright: it may be nested too deeply.
+                        map.next_value::<Raw<'de>>()?;
                     }
                 }
                 name.ok_or_else(|| de::Error::missing_field("name"))

@@ -47,12 +47,13 @@ impl Timestamp {
     ///
     /// The flag tells whether the form was a proper RFC 3339 date-time.
     pub fn parse_lenient(text: &str) -> Result<(Self, bool), TimeError> {
-        let text = text.trim();
         if let Ok(time) = Self::parse(text) {
             return Ok((time, true));
         }
+        let text = text.trim().replacen(' ', "T", 1);
+        let text = text.as_str();
         let (civil, rest) = match text.len() {
-            10 => civil(&format!("{text}T00:00:00")).map(|(civil, _)| (civil, "Z"))?,
+            10 => civil(&format!("{text}T00:00:00")).map(|(civil, _)| (civil, ""))?,
             _ => civil(text)?,
         };
         let minutes = if rest.is_empty() { 0 } else { offset(rest)? };
@@ -145,7 +146,7 @@ fn civil(text: &str) -> Result<(DateTime, &str), TimeError> {
     for (&byte, &wanted) in bytes.iter().zip(shape) {
         let fits = match wanted {
             b'0' => byte.is_ascii_digit(),
-            b'T' => matches!(byte, b'T' | b't' | b' '),
+            b'T' => matches!(byte, b'T' | b't'),
             _ => byte == wanted,
         };
         if !fits {
@@ -245,7 +246,7 @@ mod tests {
 
     #[test] // D22
     fn ours_lenient_takes_dates_and_zoneless_times_as_utc() {
-        for text in ["2025-01-15", "2025-01-15T00:00:00", " 2025-01-15T00:00:00.0 "] {
+        for text in ["2025-01-15", "2025-01-15T00:00:00", " 2025-01-15T00:00:00.0 ", "2025-01-15 00:00:00Z"] {
             let (time, is_proper) = Timestamp::parse_lenient(text).unwrap();
             assert_eq!(time.to_string(), "2025-01-15T00:00:00Z", "{text}");
             assert!(!is_proper, "{text}");

@@ -42,7 +42,7 @@ macro_rules! own_copy {
     })* };
 }
 pub(crate) use own_copy;
-own_copy!(bool, u64);
+own_copy!(bool);
 
 /// The members of an object, values unread.
 pub type Members<'a> = Vec<(Str<'a>, &'a RawValue)>;
@@ -72,7 +72,6 @@ pub(crate) trait Field<'a>: Deserialize<'a> {
 impl<'a> Field<'a> for Str<'a> {}
 impl<'a> Field<'a> for crate::text::Name<'a> {}
 impl Field<'_> for bool {}
-impl Field<'_> for u64 {}
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {}
 
 /// Reads a string member and makes its value from it.
@@ -129,6 +128,10 @@ macro_rules! wire {
                                 return Err(serde::de::Error::duplicate_field($key));
                             }
                         } )*
+                        // The tag has been read; here it would be a second one.
+                        $( "type" if !$tag.is_empty() => {
+                            return Err(serde::de::Error::duplicate_field("type"));
+                        } )?
                         _ => extra.push($crate::text::Member { key, value: map.next_value()? }),
                     }
                 }
@@ -143,30 +146,30 @@ macro_rules! wire {
                 faults: &mut dyn FnMut($crate::wire::Fault),
             ) -> Result<Self, $crate::wire::Lost> {
                 use $crate::wire::{Fault, Field, Lost, Read};
-                $( let mut $field: Option<$ty> = None; )*
+                $( let mut $field: Option<&'a serde_json::value::RawValue> = None; )*
                 let mut extra = Vec::new();
                 for (key, raw) in members {
                     match &*key {
                         $( $key => {
-                            let value = match <$ty as Field<'a>>::read(raw.get()) {
-                                Read::Good(value) => Some(value),
-                                Read::Mended(value, rule) => {
-                                    faults(Fault { rule, key: $key });
-                                    Some(value)
-                                }
-                                Read::Bad(rule) => {
-                                    wire!(@bad $kind rule $key faults)
-                                }
-                                Read::Broken => return Err(Lost::Broken),
-                            };
-                            if $field.is_some() {
+                            if $field.replace(raw).is_some() {
                                 faults(Fault { rule: &$crate::rules::DUPLICATE_MEMBER, key: $key });
                             }
-                            $field = value;
                         } )*
                         _ => extra.push($crate::text::Member { key, value: raw.into() }),
                     }
                 }
+                $( let $field: Option<$ty> = match $field {
+                    None => None,
+                    Some(raw) => match <$ty as Field<'a>>::read(raw.get()) {
+                        Read::Good(value) => Some(value),
+                        Read::Mended(value, rule) => {
+                            faults(Fault { rule, key: $key });
+                            Some(value)
+                        }
+                        Read::Bad(rule) => wire!(@bad $kind rule $key faults),
+                        Read::Broken => return Err(Lost::Broken),
+                    },
+                }; )*
                 Ok(Self { $( $field: wire!(@keep $kind $field $key), )* extra })
             }
         }

@@ -218,15 +218,16 @@ fn plan(
     let mut mark = snapshot.generated;
     let mut steps = Vec::new();
     for (input, header) in deltas {
-        let since = header.kind.since().unwrap_or(header.generated);
-        match merge::fit(mark, since, header.generated) {
-            Fit::Covered => continue,
-            Fit::Gap => return Err(MergeError::Gap { input, mark, since }),
-            Fit::Applies => mark = header.generated,
-        }
         let chain = header.chain.clone();
         let from = chain.as_ref().and_then(|chain| chain.from);
         let links = from.is_some() && from == state;
+        let since = header.kind.since().unwrap_or(header.generated);
+        match merge::fit(mark, since, header.generated) {
+            Fit::Covered => continue,
+            // States are better evidence than times.
+            Fit::Gap if !links => return Err(MergeError::Gap { input, mark, since }),
+            Fit::Gap | Fit::Applies => mark = header.generated,
+        }
         state = chain.as_ref().filter(|_| links).map(|chain| chain.state);
         let listed = chain.iter().flat_map(|chain| &chain.removed);
         let keys = listed.filter_map(|url| PageUrl::parse(url.as_str()).ok());

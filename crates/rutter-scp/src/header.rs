@@ -6,6 +6,7 @@
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
 use rutter_page::{Digest, Extra, Member, Own, Raw, Str, Timestamp, members, nesting};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -126,13 +127,10 @@ pub fn is_name(text: &str) -> bool {
 impl Header {
     /// Reads line 1.
     pub fn parse(line: &str, sink: &mut dyn FindingSink) -> Result<Self, Refusal> {
-        let outer = members(line).map_err(|error| {
-            let rule = if error.is_data() {
-                &rules::NOT_METADATA
-            } else {
-                &rutter_page::rules::INVALID_JSON
-            };
-            refuse(rule, "", "")
+        let outer = members(line).map_err(|_| {
+            let is_json = serde_json::from_str::<IgnoredAny>(line).is_ok();
+            let invalid = &rutter_page::rules::INVALID_JSON;
+            refuse(if is_json { &rules::NOT_METADATA } else { invalid }, "", "")
         })?;
         if rutter_page::Judge::DEEPEST < nesting(line) {
             return Err(refuse(&rutter_page::rules::INVALID_JSON, "", "nested too deeply"));
@@ -223,7 +221,8 @@ impl<'a> Fields<'_, 'a> {
         let kind = self.kind(sink)?;
         let checksum = self.checksum()?;
         let chain = self.chain(sink)?;
-        if chain.is_some() && checksum.is_none() {
+        let names_chain = self.members.iter().any(|(key, _)| &**key == "rutter");
+        if names_chain && checksum.is_none() {
             return Err(refuse(&rules::CHAIN_WITHOUT_CHECKSUM, "/collection/rutter", ""));
         }
         let is_unknown = |(key, _): &&(Str<'a>, &'a RawValue)| !Self::KNOWN.contains(&&**key);

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use rutter_page::{Digest, LineDigest};
@@ -37,6 +37,8 @@ pub(crate) struct Spooler {
     track: Track,
     /// Dropped to tell the thread that there is no more.
     chunks: SyncSender<Chunk>,
+    /// Chunks that come back empty, so that their memory is used again.
+    empties: Receiver<Chunk>,
     thread: JoinHandle<io::Result<Done>>,
 }
 
@@ -70,9 +72,10 @@ impl Spooler {
         let out = file.reopen().map_err(at)?;
         let path = file.path().to_owned();
         let (chunks, arriving) = mpsc::sync_channel(4);
+        let (returning, empties) = mpsc::channel();
         let hash = line_1.map(|line_1| Sha256::new().chain_update(line_1.as_bytes()));
-        let thread = thread::spawn(move || write_all(&arriving, out, track, hash));
-        Ok(Self { file, path, chunk: Chunk::default(), bytes: 0, track, chunks, thread })
+        let thread = thread::spawn(move || write_all(&arriving, &returning, out, track, hash));
+        Ok(Self { file, path, chunk: Chunk::default(), bytes: 0, track, chunks, empties, thread })
     }
 
     pub(crate) fn push(&mut self, key: &str, line: &[u8]) -> Result<(), WriteError> {
@@ -91,7 +94,8 @@ impl Spooler {
     }
 
     fn send(&mut self) -> Result<(), mpsc::SendError<Chunk>> {
-        self.chunks.send(std::mem::take(&mut self.chunk))
+        let empty = self.empties.try_recv().unwrap_or_default();
+        self.chunks.send(std::mem::replace(&mut self.chunk, empty))
     }
 
     /// Waits until everything is written.
@@ -110,15 +114,16 @@ impl Spooler {
 
 fn write_all(
     chunks: &Receiver<Chunk>,
+    empties: &Sender<Chunk>,
     mut out: File,
     track: Track,
     mut hash: Option<Sha256>,
 ) -> io::Result<Done> {
     let mut state = State::EMPTY;
-    for chunk in chunks {
+    for mut chunk in chunks {
         if track == Track::State {
             let (mut key_start, mut line_start) = (0, 0);
-            for (key_end, line_end) in chunk.ends {
+            for &(key_end, line_end) in &chunk.ends {
                 let key = chunk.keys.get(key_start..key_end).unwrap_or_default();
                 // The line feed before it is not part of the line.
                 let line = chunk.text.get(line_start + 1..line_end).unwrap_or_default();
@@ -130,6 +135,13 @@ fn write_all(
             hash.update(&chunk.text);
         }
         out.write_all(&chunk.text)?;
+        chunk.text.clear();
+        chunk.keys.clear();
+        chunk.ends.clear();
+        // One long line must not keep its memory; nobody may be waiting.
+        if chunk.text.capacity() <= 4 * CHUNK {
+            drop(empties.send(chunk));
+        }
     }
     Ok(Done { state, hash })
 }

@@ -1,0 +1,145 @@
+//! The public conformance vectors, judged by us.
+//!
+//! Every `conformance/vectors/scp/files/*.expect.json` is a case; a new case is
+//! a new pair of files.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_check::{Judgement, Judging, Subject, check};
+use rutter_finding::{Mode, Verdict};
+use rutter_page::Timestamp;
+use rutter_scp::Kind;
+use rutter_scp::advert::Collection;
+use serde_json::{Value, json};
+
+fn vectors() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors/scp/files")
+}
+
+fn expectations() -> BTreeMap<String, Value> {
+    let mut cases = BTreeMap::new();
+    for entry in fs::read_dir(vectors()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".expect.json") {
+            let expected = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            cases.insert(name, expected);
+        }
+    }
+    cases
+}
+
+fn judging(mode: Mode, given: &Value) -> Judging {
+    let time = |value: &Value| value.as_str().map(|text| Timestamp::parse(text).unwrap());
+    Judging {
+        mode,
+        now: time(&given["now"]),
+        advert: given.get("advert").map(|advert| advertised(advert)),
+        ..Judging::default()
+    }
+}
+
+/// An advert with the attributes of the case and, for the others, values that
+/// agree with every file of the suite that gives an advert.
+fn advertised(advert: &Value) -> Collection {
+    let file: &Value = &advert["file"];
+    let text = |name: &str| advert[name].as_str().or_else(|| file[name].as_str());
+    let time = |name: &str| text(name).map(|text| Timestamp::parse(text).unwrap());
+    let number = |name: &str| advert[name].as_u64().or_else(|| file[name].as_u64()).unwrap();
+    let kind = match (text("type").unwrap(), time("since")) {
+        ("delta", since) => Kind::Delta { since: since.or(time("generated")).unwrap() },
+        _ => Kind::Snapshot,
+    };
+    Collection {
+        section: text("section").unwrap().to_owned(),
+        kind,
+        period: None,
+        url: "https://harbour.example/collection".to_owned(),
+        generated: time("generated").unwrap(),
+        expires: time("generated").unwrap(),
+        pages: number("pages"),
+        size: number("size"),
+        checksum: None,
+    }
+}
+
+/// Judges a file and says what came of it in the words of the suite.
+fn outcome(expected: &Value, mode: Mode) -> Value {
+    let path = vectors().join(expected["file"].as_str().unwrap());
+    let bytes = fs::read(path).unwrap();
+    let mut given = expected["given"].clone();
+    if let Some(advert) = given.get_mut("advert") {
+        advert["file"] = facts(&bytes);
+    }
+    let judgement = judge(&bytes, &judging(mode, &given));
+    if let Some(rule) = judgement.refused {
+        return json!({ "verdict": "rejected", "reason": rule.code });
+    }
+    let verdict = match judgement.verdict() {
+        Verdict::Accepted => "accepted",
+        Verdict::Rejected => "rejected",
+    };
+    let codes: Vec<_> = judgement.report.counts().keys().collect();
+    let mut said = json!({ "verdict": verdict, "findings": codes });
+    if mode == Mode::Lenient {
+        let tally = judgement.receipt.unwrap().tally;
+        said["pages"] = tally.pages.into();
+        said["skipped"] = tally.skipped.into();
+    }
+    said
+}
+
+/// What an honest advert of this file would say.
+fn facts(bytes: &[u8]) -> Value {
+    let judgement = judge(bytes, &Judging::default());
+    let receipt = judgement.receipt.unwrap();
+    json!({
+        "section": receipt.header.section,
+        "type": receipt.header.kind.name(),
+        "generated": receipt.header.generated,
+        "since": receipt.header.kind.since(),
+        "pages": receipt.tally.pages + receipt.tally.skipped,
+        "size": bytes.len(),
+    })
+}
+
+fn judge(bytes: &[u8], judging: &Judging) -> Judgement {
+    let open = || {
+        let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        Ok((input, Some(bytes.len() as u64)))
+    };
+    check(&Subject { name: "vector".to_owned(), open: &open }, judging).unwrap()
+}
+
+/// The clauses that a case proves stand in its expectation; `cargo xtask
+/// clauses` counts them there.
+#[test]
+fn spec_every_vector_gets_its_verdict() {
+    let cases = expectations();
+    assert!(80 <= cases.len(), "the suite has only {} cases", cases.len());
+    let mut wrong = String::new();
+    for (name, expected) in &cases {
+        for (mode, key) in [(Mode::Lenient, "lenient"), (Mode::Strict, "strict")] {
+            let said = outcome(expected, mode);
+            if said != expected[key] {
+                writeln!(wrong, "{name} {key}\n  expected {}\n  judged   {said}", expected[key])
+                    .unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn ours_every_reading_rule_has_a_vector() {
+    // These need a bomb, a giant or a slow machine; tests of the reader have them.
+    let elsewhere = ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044"];
+    let text: String = expectations().values().map(Value::to_string).collect();
+    for rule in rutter_check::registry::all() {
+        let is_covered = text.contains(rule.code) || elsewhere.contains(&rule.code);
+        assert!(is_covered, "no vector names {} {}", rule.code, rule.name);
+    }
+}

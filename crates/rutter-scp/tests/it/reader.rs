@@ -1,0 +1,211 @@
+//! Reading: integrity, threads, odd inputs.
+
+use std::io::Cursor;
+
+use proptest::prelude::*;
+use rutter_page::Digest;
+use rutter_scp::{Form, Header, Limits, Options, ReadError, Reader, Threads, rules};
+use rutter_testkit::{Dribble, Failing, gzip, page, snapshot, zstd};
+
+use crate::{read, read_bytes, refused};
+
+fn sample(n: usize) -> (Vec<String>, String) {
+    let lines: Vec<_> = (0..n).map(|n| page(n, 1)).collect();
+    let text = snapshot(&lines);
+    (lines, text)
+}
+
+#[test] // SCP-002 SCP-003 SCP-090 SCP-214 SCP-215 SCP-216
+fn spec_plain_gzip_and_zstd_read_the_same() {
+    let (lines, text) = sample(3);
+    for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
+        let (read, findings, receipt) = read_bytes(&bytes);
+        let receipt = receipt.unwrap();
+        assert_eq!(read, lines);
+        assert_eq!(findings, []);
+        assert_eq!(receipt.form, Some(Form::Excised));
+        assert_eq!((receipt.coded, receipt.decoded), (bytes.len() as u64, text.len() as u64));
+    }
+}
+
+#[test] // SCP-024 SCP-025 SCP-028 SCP-029 SCP-030 SCP-164
+fn spec_flipping_any_byte_outside_the_checksum_is_found() {
+    let (_, text) = sample(2);
+    let start = text.find(",\"checksum\"").unwrap();
+    let end = text.find("\"}}\n").unwrap() + 1;
+    for at in (0..start).chain(end..text.len()) {
+        for flip in [0x01, 0x20, 0x80] {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= flip;
+            let (_, _, result) = read_bytes(&bytes);
+            assert!(result.is_err(), "byte {at} ^ {flip:#x} was not noticed");
+        }
+    }
+}
+
+#[test] // SCP-027 SCP-029
+fn spec_changed_digits_are_found() {
+    let (_, text) = sample(2);
+    let at = text.find("sha256:").unwrap() + 7;
+    for position in at..at + 64 {
+        let mut bytes = text.clone().into_bytes();
+        bytes[position] = if bytes[position] == b'0' { b'1' } else { b'0' };
+        assert_eq!(*refused(read_bytes(&bytes).2), rules::CHECKSUM_MISMATCH);
+    }
+}
+
+#[test] // D02
+fn ours_rarer_checksum_forms_need_a_second_reading() {
+    let (_, text) = sample(2);
+    let digits = text.find("sha256:").unwrap() + 7;
+    let mut zeroed = text.clone();
+    zeroed.replace_range(digits..digits + 64, &"0".repeat(64));
+    let digest = Digest::of(zeroed.as_bytes()).to_string();
+    zeroed.replace_range(digits - 7..digits + 64, &digest);
+    for bytes in [zeroed.clone().into_bytes(), gzip(zeroed.as_bytes())] {
+        let open = |findings: &mut Vec<_>| {
+            Reader::open(Cursor::new(bytes.clone()), Options::default(), findings).unwrap()
+        };
+        let mut findings = Vec::new();
+        let result = open(&mut findings).finish(&mut findings);
+        assert_eq!(*refused(result), rules::CHECKSUM_MISMATCH);
+        let reader = open(&mut findings);
+        let receipt = reader.finish_again(|| Ok(Cursor::new(bytes.clone())), &mut findings);
+        assert_eq!(receipt.unwrap().form, Some(Form::Zeroed));
+    }
+}
+
+#[test] // SCP-090 SCP-095
+fn spec_a_cut_file_is_refused_wherever_it_is_cut() {
+    let (_, text) = sample(3);
+    for bytes in [gzip(text.as_bytes()), zstd(text.as_bytes()), text.into_bytes()] {
+        for end in 0..bytes.len() {
+            let (_, _, result) = read_bytes(&bytes[..end]);
+            assert!(result.is_err(), "cut at {end} of {} was not noticed", bytes.len());
+        }
+    }
+}
+
+#[test] // SCP-095
+fn spec_bytes_after_the_end_are_refused() {
+    let (_, text) = sample(3);
+    for mut bytes in [gzip(text.as_bytes()), zstd(text.as_bytes())] {
+        for tail in [&b"x"[..], b"garbage", b"\0\0\0\0\0\0\0\0"] {
+            let length = bytes.len();
+            bytes.extend_from_slice(tail);
+            assert_eq!(*refused(read_bytes(&bytes).2), rules::DECODE_FAILED, "{tail:?}");
+            bytes.truncate(length);
+        }
+    }
+}
+
+#[test] // A05
+fn ours_many_members_and_frames_are_one_file() {
+    let (lines, text) = sample(50);
+    let parts = |code: fn(&[u8]) -> Vec<u8>| -> Vec<u8> {
+        text.as_bytes().chunks(1).flat_map(code).collect()
+    };
+    for bytes in [parts(gzip), parts(zstd)] {
+        let (read, _, receipt) = read_bytes(&bytes);
+        receipt.unwrap();
+        assert_eq!(read, lines);
+    }
+}
+
+#[test] // SCP-181
+fn spec_owned_pages_come_one_by_one_and_finish_vouches() {
+    let (lines, text) = sample(5);
+    let mut findings = Vec::new();
+    let input = Cursor::new(text.into_bytes());
+    let mut reader = Reader::open(input, Options::default(), &mut findings).unwrap();
+    let first: Vec<_> = reader.pages(&mut findings).take(2).map(Result::unwrap).collect();
+    assert_eq!(first.iter().map(|page| page.to_line()).collect::<Vec<_>>(), lines[..2]);
+    // What was not asked for is read and judged all the same.
+    assert_eq!(reader.finish(&mut findings).unwrap().tally.pages, 5);
+}
+
+#[test] // SCP-030
+fn spec_finish_finds_faults_in_pages_nobody_asked_for() {
+    let mut lines: Vec<_> = (0..5).map(|n| page(n, 1)).collect();
+    lines[4] = "{\"url\":\"https://harbour.example/9\"}".to_owned();
+    let mut findings = Vec::new();
+    let input = Cursor::new(snapshot(&lines).into_bytes());
+    let reader = Reader::open(input, Options::default(), &mut findings).unwrap();
+    assert_eq!(*refused(reader.finish(&mut findings)), rutter_page::rules::PAGE_FIELD_MISSING);
+}
+
+#[test]
+fn ours_a_disk_that_fails_is_not_the_files_fault() {
+    let (_, text) = sample(5);
+    for bytes in [text.clone().into_bytes(), zstd(text.as_bytes())] {
+        for threads in [Threads::One, Threads::Two] {
+            let input = Failing { bytes: Cursor::new(bytes.clone()) };
+            let (_, _, result) = read(input, Options { threads, ..Options::default() });
+            assert!(matches!(result, Err(ReadError::Io(_))), "{result:?}");
+        }
+    }
+}
+
+#[test]
+fn ours_a_reader_may_be_dropped_half_way() {
+    let lines: Vec<_> = (0..20_000).map(|n| page(n, 1)).collect();
+    let text = snapshot(&lines).into_bytes();
+    let options = Options { threads: Threads::Two, ..Options::default() };
+    let mut reader = Reader::open(Cursor::new(text), options, &mut ()).unwrap();
+    assert!(reader.next(&mut (), |_| ()).unwrap().is_some());
+    drop(reader);
+}
+
+#[test] // D95
+fn ours_line_1_survives_a_round_trip() {
+    for line in [
+        r#"{"collection":{"id":"a","section":"blog","type":"delta","generated":"2026-05-01T00:00:00Z","version":"0.1","since":"2026-04-30T00:00:00Z","x-note":{"b": [1,  2]},"rutter":{"from":"0123456789abcdef0123456789abcdef","state":"00000000000000000000000000000001","pages":3,"removed":["https://harbour.example/x"]},"checksum":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}"#,
+        r#"{"collection":{"id":"a","section":"blog","type":"snapshot","generated":"2026-05-01T00:00:00Z","version":"0.1"}}"#,
+    ] {
+        let header = Header::parse(line, &mut ()).unwrap();
+        assert_eq!(header.to_line(), line);
+    }
+}
+
+/// Text with a fault at a place, or none.
+fn damaged(fault: u8, at: usize) -> Vec<u8> {
+    let mut lines: Vec<_> = (0..40).map(|n| page(n, 1)).collect();
+    let at = at % lines.len();
+    lines[at] = match fault {
+        0 => lines[at].clone(),
+        1 => lines[at].replace("\"type\":\"text\"", "\"type\":\"tide\""),
+        2 => lines[at].replace("https:", "gopher:"),
+        3 => lines[at].replace("2026-05-01T", "sometime"),
+        4 => "{\"url\":".to_owned(),
+        5 => String::new(),
+        6 => format!("{}\r", lines[at]),
+        7 => format!("{{\"url\":\"{}\"}}", "x".repeat(700_000)),
+        _ => lines[at].replace("\"title\"", "\"titel\""),
+    };
+    snapshot(&lines).into_bytes()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ours_threads_and_chunks_change_nothing(
+        fault in 0_u8..9,
+        at in 0_usize..40,
+        sizes in prop::collection::vec(1_usize..5000, 1..5),
+        coding in 0_u8..3,
+        page_limit in prop::sample::select(vec![2000_usize, 300_000, 1_000_000]),
+    ) {
+        let text = damaged(fault, at);
+        let bytes = match coding { 0 => text, 1 => gzip(&text), _ => zstd(&text) };
+        let limits = Limits { page: page_limit, ..Limits::DEFAULT };
+        let plain = read(Cursor::new(bytes.clone()), Options { limits, ..Options::default() });
+        for threads in [Threads::One, Threads::Two] {
+            let input = Dribble::new(bytes.clone(), sizes.clone());
+            let other = read(input, Options { limits, threads, size: None });
+            prop_assert_eq!(&plain.0, &other.0);
+            prop_assert_eq!(&plain.1, &other.1);
+            prop_assert_eq!(format!("{:?}", plain.2), format!("{:?}", other.2));
+        }
+    }
+}
