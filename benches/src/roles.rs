@@ -162,8 +162,7 @@ fn pack_lines(lines: &Path, out: &Path) -> anyhow::Result<u64> {
         track: Track::State,
     };
     let target = Target::of_name(out).context("name without coding")?;
-    let written =
-        pack(inputs, header(Kind::Snapshot, generated)?, how, &[target], folder_of(out))?;
+    let written = pack(inputs, header(Kind::Snapshot, generated)?, how, &[target], folder_of(out))?;
     Ok(written[0].pages)
 }
 
@@ -185,7 +184,8 @@ fn compare(old: &Path, new: &Path, out: &Path) -> anyhow::Result<u64> {
         },
     )?;
     let target = Target::of_name(out).context("name without coding")?;
-    let written = writer.close()?.finish(difference.delta_header("docs-delta".to_owned())?, &[target])?;
+    let written =
+        writer.close()?.finish(difference.delta_header("docs-delta".to_owned())?, &[target])?;
     Ok(written[0].pages)
 }
 

@@ -218,7 +218,13 @@ fn read_figures(place: &Place, table: &mut Table, duckdb: Option<&Path>) -> anyh
     let pipe = seconds(pipe);
     table.compare("read .scp.zst, 2 threads", two, "zstd -dc | openssl", &pipe, (0.80, Some(0.95)));
     let bare = seconds(bare);
-    table.compare("read .scp.zst, 1 thread", one, "bare decode + sha256", &bare, (0.50, Some(0.60)));
+    table.compare(
+        "read .scp.zst, 1 thread",
+        one,
+        "bare decode + sha256",
+        &bare,
+        (0.50, Some(0.60)),
+    );
     if let [duckdb] = rest {
         let duckdb = seconds(duckdb);
         table.compare("read .scp.zst, 2 threads", two, "duckdb typed scan", &duckdb, (1.0, None));
@@ -231,7 +237,8 @@ fn read_figures(place: &Place, table: &mut Table, duckdb: Option<&Path>) -> anyh
 fn write_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
     let text = place.file("old.scp");
     for (name, ending) in [("zstd 9", "scp.zst"), ("gzip 6", "scp.gz")] {
-        let (ours, bare) = (place.file(&format!("ours.{ending}")), place.file(&format!("bare.{ending}")));
+        let (ours, bare) =
+            (place.file(&format!("ours.{ending}")), place.file(&format!("bare.{ending}")));
         let mut jobs: Vec<(&str, Box<dyn FnMut() -> anyhow::Result<Run> + '_>)> = vec![
             ("write", Box::new(|| role("write", &[&text, &ours]))),
             ("bare codec", Box::new(|| role("bare-write", &[&text, &bare]))),

@@ -1,2 +1,106 @@
-//! To be filled.
-fn main() {}
+//! The workspace's own chores: `cargo xtask CHORE`.
+//!
+//! `test` is what CI and the README run; it installs the outside programs it
+//! needs where it may. Every chore is also a function another one can call.
+
+#![expect(clippy::print_stdout, reason = "a chore talks to whoever runs it")]
+
+mod clauses;
+mod docs;
+mod fuzz;
+mod interop;
+mod outside;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, ensure};
+
+const USAGE: &str = "usage: cargo xtask CHORE
+
+  test             everything: format, lints, tidy, docs, all tests, outside programs
+  tidy             crate edges, file sizes, module docs, paths in ARCHITECTURE.md
+  clauses [SPEC]   which clauses of the specifications a test names, and which none
+  docs [--check]   write docs/cli.md and docs/rules.md, or see that they are up to date
+  interop          files we write, read by Python's gzip and zstandard
+  bench [ARGS]     speed and memory beside peers
+  fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["test"] => test(),
+        ["tidy"] => tidy::run(),
+        ["clauses", rest @ ..] => clauses::run(rest.first().copied()),
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
+        ["interop"] => interop::run_all(),
+        ["bench", rest @ ..] => bench(rest),
+        ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
+        _ => Err(anyhow::anyhow!(USAGE)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("xtask: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Everything, in the order in which it fails fastest.
+fn test() -> anyhow::Result<()> {
+    run(cargo(&["fmt", "--all", "--check"]))?;
+    tidy::run()?;
+    let lints =
+        ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    run(cargo(&lints))?;
+    run(cargo(&["test", "--quiet", "--workspace", "--locked"]))?;
+    let document = ["doc", "--quiet", "--workspace", "--no-deps", "--locked"];
+    run(cargo(&document).env("RUSTDOCFLAGS", "-D warnings"))?;
+    docs::check()?;
+    clauses::check()?;
+    interop::run_all()?;
+    fuzz::build()?;
+    println!("xtask test: everything passed");
+    Ok(())
+}
+
+fn bench(rest: &[&str]) -> anyhow::Result<()> {
+    outside::need("zstd", "zstd")?;
+    outside::need("openssl", "openssl")?;
+    let rest = if rest.is_empty() { &["scp"][..] } else { rest };
+    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
+    command.args(rest);
+    run(&mut command)
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map_or(here.clone(), PathBuf::from)
+}
+
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(root());
+    command
+}
+
+fn run(command: impl std::borrow::BorrowMut<Command>) -> anyhow::Result<()> {
+    let mut command = command;
+    let command = command.borrow_mut();
+    println!("xtask: {}", shown(command));
+    let status = command.status().with_context(|| shown(command))?;
+    ensure!(status.success(), "{} failed", shown(command));
+    Ok(())
+}
+
+fn shown(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
+    [name].into_iter().chain(args).collect::<Vec<_>>().join(" ")
+}

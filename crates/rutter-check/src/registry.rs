@@ -57,7 +57,11 @@ mod tests {
         assert_eq!(names.len(), rules.len());
         for rule in rules {
             assert!(rule.code.len() == 5 && rule.code.starts_with("SC"), "{}", rule.code);
-            assert!(rule.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+            assert!(
+                rule.name
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            );
             assert!(!rule.why.is_empty() && !rule.fix.is_empty(), "{}", rule.code);
         }
     }

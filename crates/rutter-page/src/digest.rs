@@ -74,7 +74,8 @@ fn first_16(digest: [u8; 32]) -> [u8; 16] {
 
 fn hex(bytes: &[u8]) -> String {
     // One of these is made per page, so not by way of the formatter.
-    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
+    let digit =
+        |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 

@@ -131,12 +131,11 @@ impl Judge {
         line: &'a str,
         desk: &mut Desk<'_>,
     ) -> Result<Option<Page<'a>>, Refusal> {
-        let mut members = members(line).map_err(|_| {
-            match serde_json::from_str::<IgnoredAny>(line) {
+        let mut members =
+            members(line).map_err(|_| match serde_json::from_str::<IgnoredAny>(line) {
                 Ok(_) => desk.refuse(&rules::NOT_AN_OBJECT, "", ""),
                 Err(error) => desk.not_json(&error),
-            }
-        })?;
+            })?;
         if Self::DEEPEST < nesting(line) {
             let detail = format!("nested deeper than {}", Self::DEEPEST);
             return Err(desk.refuse(&rules::INVALID_JSON, "", detail));
@@ -225,7 +224,9 @@ impl Judge {
                 Ok(Some(Block::Unknown(Unknown { kind, raw: Raw::from(raw) })))
             }
             Some(Ok(block)) => Ok(Some(block)),
-            Some(Err(Lost::Broken)) => Err(desk.refuse(&rules::INVALID_JSON, &at(""), "bad escape")),
+            Some(Err(Lost::Broken)) => {
+                Err(desk.refuse(&rules::INVALID_JSON, &at(""), "bad escape"))
+            }
             Some(Err(Lost::Member(Fault { rule, key }))) => {
                 desk.find(rule, &at(key), format!("{} block dropped", quoted(&kind)));
                 // The text of a link with a bad address is still text.

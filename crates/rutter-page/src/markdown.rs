@@ -17,7 +17,7 @@ impl Page<'_> {
         let mut out = String::from("---\n");
         let mut put = |key: &str, value: &str| {
             // A JSON string is also a YAML string.
-            let quoted = serde_json::to_string(value).expect("a string is always JSON");
+            let quoted = serde_json::to_string(&clean(value)).expect("a string is always JSON");
             writeln!(out, "{key}: {quoted}").expect("a string takes everything");
         };
         put("title", &self.title);
@@ -54,13 +54,13 @@ impl Block<'_> {
             Self::Text(block) => paragraphs(&block.text),
             Self::Heading(block) => {
                 let marks = "#".repeat(usize::from(block.level.get()));
-                format!("{marks} {}", one_line(&block.text))
+                format!("{marks} {}", within_line(&block.text))
             }
             Self::Link(block) => {
-                format!("[{}]({})", one_line(&block.text), address(block.url.as_str()))
+                format!("[{}]({})", within_line(&block.text), address(block.url.as_str()))
             }
             Self::Image(block) => {
-                format!("![{}]({})", one_line(&block.alt), address(block.url.as_str()))
+                format!("![{}]({})", within_line(&block.alt), address(block.url.as_str()))
             }
             Self::List(block) => list(block),
             Self::Code(block) => fenced(&block.code, block.language.as_deref()),
@@ -68,7 +68,8 @@ impl Block<'_> {
             Self::Quote(block) => {
                 let mut text = paragraphs(&block.text);
                 if let Some(citation) = &block.citation {
-                    write!(text, "\n\n— {}", one_line(citation)).expect("a string takes everything");
+                    write!(text, "\n\n— {}", within_line(citation))
+                        .expect("a string takes everything");
                 }
                 quote_lines(&text)
             }
@@ -95,7 +96,7 @@ fn media(
     texts: [&Option<Str<'_>>; 2],
     chapters: Option<&[Chapter<'_>]>,
 ) -> String {
-    let mut out = format!("[{}]({})", one_line(name), address(url));
+    let mut out = format!("[{}]({})", within_line(name), address(url));
     let [summary, transcript] = texts;
     if let Some(summary) = summary {
         write!(out, "\n\n{}", paragraphs(summary)).expect("a string takes everything");
@@ -103,7 +104,7 @@ fn media(
     for (chapter_idx, chapter) in chapters.unwrap_or_default().iter().enumerate() {
         let gap = if chapter_idx == 0 { "\n" } else { "" };
         let (minutes, seconds) = (chapter.time.0 / 60, chapter.time.0 % 60);
-        write!(out, "{gap}\n- {minutes}:{seconds:02} {}", one_line(&chapter.title))
+        write!(out, "{gap}\n- {minutes}:{seconds:02} {}", within_line(&chapter.title))
             .expect("a string takes everything");
     }
     if let Some(transcript) = transcript {
@@ -133,7 +134,7 @@ fn list(block: &List<'_>) -> String {
 }
 
 /// How deep a flattened item lies: two spaces and `- ` for each level.
-fn level_of(item: &str) -> (usize, &str) {
+pub(crate) fn level_of(item: &str) -> (usize, &str) {
     let text = item.trim_start_matches(' ');
     let n_spaces = item.len() - text.len();
     match text.strip_prefix("- ") {
@@ -147,7 +148,7 @@ fn table(block: &Table<'_>) -> String {
     let mut out = String::new();
     for (row_idx, row) in block.rows.iter().enumerate() {
         for column in 0..n_columns {
-            let cell = row.get(column).map_or(String::new(), |cell| one_line(cell));
+            let cell = row.get(column).map_or(String::new(), |cell| within_line(cell));
             write!(out, "| {} ", cell.replace('|', "\\|")).expect("a string takes everything");
         }
         out.push_str("|\n");
@@ -193,9 +194,18 @@ fn paragraphs(text: &str) -> String {
 
 /// Plain text as Markdown on one line.
 fn one_line(text: &str) -> String {
+    escape(&joined(text))
+}
+
+/// The same inside a line that has begun already.
+fn within_line(text: &str) -> String {
+    escape_within(&joined(text))
+}
+
+fn joined(text: &str) -> String {
     let text = clean(text);
     let words: Vec<_> = text.split_whitespace().collect();
-    escape(&words.join(" "))
+    words.join(" ")
 }
 
 /// An address that cannot end the link early.
@@ -220,6 +230,11 @@ fn address(url: &str) -> String {
 
 /// Puts a backslash before whatever Markdown would take for markup.
 fn escape(line: &str) -> String {
+    escape_start(escape_within(line))
+}
+
+/// The same, but for what is markup only at the start of a line.
+fn escape_within(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut previous = ' ';
     let mut rest = line.chars().peekable();
@@ -239,14 +254,16 @@ fn escape(line: &str) -> String {
         out.push(c);
         previous = c;
     }
-    escape_start(out)
+    out
 }
 
 /// What makes a heading, a quote, a list, a rule or a table only at the start.
 fn escape_start(line: String) -> String {
     let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = line.get(n_digits..).unwrap_or("");
-    if 0 < n_digits && after.starts_with(['.', ')']) {
+    let is_number =
+        after.starts_with(". ") || after.starts_with(") ") || matches!(after, "." | ")");
+    if 0 < n_digits && is_number {
         let (digits, rest) = line.split_at(n_digits);
         return format!("{digits}\\{rest}");
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::block::Block;
+use crate::markdown::level_of;
 use crate::page::Page;
 
 impl Page<'_> {
@@ -36,7 +37,9 @@ impl Block<'_> {
             Self::Link(block) => clean(&block.text),
             Self::Image(block) => clean(&block.alt),
             Self::List(block) => block.items.iter().fold(String::new(), |mut out, item| {
-                writeln!(out, "- {}", clean(item)).expect("a string takes everything");
+                // A nested item brings its own mark (D45).
+                let mark = if level_of(item).0 == 0 { "- " } else { "" };
+                writeln!(out, "{mark}{}", clean(item)).expect("a string takes everything");
                 out
             }),
             Self::Code(block) => clean(&block.code),

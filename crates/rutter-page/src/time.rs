@@ -246,7 +246,9 @@ mod tests {
 
     #[test] // D22
     fn ours_lenient_takes_dates_and_zoneless_times_as_utc() {
-        for text in ["2025-01-15", "2025-01-15T00:00:00", " 2025-01-15T00:00:00.0 ", "2025-01-15 00:00:00Z"] {
+        for text in
+            ["2025-01-15", "2025-01-15T00:00:00", " 2025-01-15T00:00:00.0 ", "2025-01-15 00:00:00Z"]
+        {
             let (time, is_proper) = Timestamp::parse_lenient(text).unwrap();
             assert_eq!(time.to_string(), "2025-01-15T00:00:00Z", "{text}");
             assert!(!is_proper, "{text}");

@@ -158,8 +158,7 @@ pub fn apply(
 
 /// The customary id of a collection: section, kind, moment (D49).
 pub fn collection_id(section: &str, kind: Kind, generated: Timestamp) -> String {
-    let stamp: String =
-        generated.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+    let stamp: String = generated.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{section}-{}-{stamp}", kind.name())
 }
 
@@ -231,7 +230,8 @@ fn plan(
         state = chain.as_ref().filter(|_| links).map(|chain| chain.state);
         let listed = chain.iter().flat_map(|chain| &chain.removed);
         let keys = listed.filter_map(|url| PageUrl::parse(url.as_str()).ok());
-        let removed = if links { keys.map(|url| url.key().to_owned()).collect() } else { BTreeSet::new() };
+        let removed =
+            if links { keys.map(|url| url.key().to_owned()).collect() } else { BTreeSet::new() };
         steps.push(Step { input, links, chain, removed });
     }
     Ok(steps)

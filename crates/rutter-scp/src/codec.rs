@@ -109,10 +109,8 @@ impl Intake {
         let taken = self.taken();
         let coded = if is_end { taken } else { self.total.unwrap_or(taken).max(taken) };
         if Limits::RATIO_FLOOR < decoded && self.limits.ratio.saturating_mul(coded) < decoded {
-            let detail = format!(
-                "{decoded} bytes from {coded}, more than {} to 1",
-                self.limits.ratio
-            );
+            let detail =
+                format!("{decoded} bytes from {coded}, more than {} to 1", self.limits.ratio);
             return Err(refuse(&rules::RATIO, detail));
         }
         Ok(())

@@ -48,10 +48,7 @@ pub enum MergeError {
     #[error("input {0} is of section `{1}`, the first of `{2}`")]
     Section(usize, String, String),
     /// A delta does not reach back to where the others end (D25).
-    #[error(
-        "gap: changes between {mark} and {since} are missing before input {input}; \
-         a newer snapshot is needed"
-    )]
+    #[error("gap: changes between {mark} and {since} are missing; a newer snapshot is needed")]
     Gap {
         /// Number of the input.
         input: usize,
@@ -61,7 +58,7 @@ pub enum MergeError {
         since: rutter_page::Timestamp,
     },
     /// The pages do not add up to the state the publisher names (D95).
-    #[error("input {input}: pages add up to state {found}, line 1 says {claimed}")]
+    #[error("pages add up to state {found}, line 1 says {claimed}; a snapshot is needed")]
     State {
         /// Number of the input.
         input: usize,
@@ -71,7 +68,7 @@ pub enum MergeError {
         found: State,
     },
     /// Too many pages would go at once (D23).
-    #[error("input {input} would delete {deleted} of {pages} pages; allow it if that is meant")]
+    #[error("would delete {deleted} of {pages} pages at once")]
     MassDeletion {
         /// Number of the input.
         input: usize,
@@ -234,8 +231,7 @@ impl Walk<'_, '_> {
         on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
     ) -> Result<(), MergeError> {
         let mut has_new = self.new.advance().map_err(MergeError::walk(1))?;
-        let mut has_old =
-            self.old.advance_beside(Some(&self.new)).map_err(MergeError::walk(0))?;
+        let mut has_old = self.old.advance_beside(Some(&self.new)).map_err(MergeError::walk(0))?;
         while has_old || has_new {
             let (old, new) = (self.old.entry(), self.new.entry());
             let takes_old = has_old && (!has_new || old.key <= new.key);

@@ -340,6 +340,11 @@ fn time(name: &str, text: &str, sink: &mut dyn FindingSink) -> Result<Timestamp,
     }
 }
 
-fn report(sink: &mut dyn FindingSink, rule: &'static Rule, pointer: &str, detail: impl Into<String>) {
+fn report(
+    sink: &mut dyn FindingSink,
+    rule: &'static Rule,
+    pointer: &str,
+    detail: impl Into<String>,
+) {
     sink.report(Finding::new(rule, Place::pointer(1, pointer), detail));
 }

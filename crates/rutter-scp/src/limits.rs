@@ -41,8 +41,7 @@ impl Limits {
     };
 
     /// What the programs use unless told otherwise: 2 GB coded, 20 GB decoded.
-    pub const DEFAULT: Self =
-        Self { coded: 2_000_000_000, decoded: 20_000_000_000, ..Self::SPEC };
+    pub const DEFAULT: Self = Self { coded: 2_000_000_000, decoded: 20_000_000_000, ..Self::SPEC };
 }
 
 impl Default for Limits {

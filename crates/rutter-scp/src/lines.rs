@@ -103,8 +103,7 @@ impl Lines {
         at: usize,
     ) -> Self {
         let judge = Judge::new(limits.parts);
-        let state =
-            LineState { judge, limits, tally, at, first_blank: None, has_met_crlf: false };
+        let state = LineState { judge, limits, tally, at, first_blank: None, has_met_crlf: false };
         Self { feed, state, codings }
     }
 

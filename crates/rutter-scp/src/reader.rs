@@ -268,9 +268,8 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
         let detail = format!("more than {} bytes", limits.metadata);
         return Err(refuse(&rules::METADATA_TOO_LARGE, detail).into());
     }
-    let text = std::str::from_utf8(text).map_err(|_| {
-        Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(1), "")
-    })?;
+    let text = std::str::from_utf8(text)
+        .map_err(|_| Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(1), ""))?;
     let header = Header::parse(text, sink)?;
     let cut = excise::find(line_1);
     Ok(Start { header, line_1: line_1.to_vec(), next: end + 1, cut })

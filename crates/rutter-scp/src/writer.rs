@@ -90,11 +90,7 @@ impl Writer {
 
     /// A writer for a caller who knows already what line 1 will say: the text
     /// is hashed as it comes, which saves a reading in the end.
-    pub fn with_header(
-        folder: &Path,
-        header: &Header,
-        limits: Limits,
-    ) -> Result<Self, WriteError> {
+    pub fn with_header(folder: &Path, header: &Header, limits: Limits) -> Result<Self, WriteError> {
         let header = bare(header);
         let spooler = Spooler::start(folder, Track::Nothing, Some(&header.to_line()))?;
         Ok(Self { spooler, header: Some(header), limits, pages: 0 })

@@ -15,7 +15,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use rutter_finding::{FindingSink, Mode, Report};
 use rutter_page::Timestamp;
-use rutter_scp::{Input, MergeError, Opener, Order, Target};
+use rutter_scp::{Input, MergeError, Opener, Order, Target, folder_of};
 
 use crate::exit::Exit;
 use crate::input::Source;
@@ -63,6 +63,8 @@ fn now() -> anyhow::Result<Timestamp> {
 
 /// The target a path promises; a name of another kind is an error.
 fn target(path: &PathBuf, level: Option<u8>) -> anyhow::Result<Target> {
+    let folder = folder_of(path);
+    anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
     let mut target = Target::of_name(path).with_context(|| {
         format!("{}: name decides the coding, wanted .scp, .scp.gz or .scp.zst", path.display())
     })?;
@@ -130,11 +132,9 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
         MergeError::Kind(number, kind, wanted) => {
             anyhow::anyhow!("{}: is a {kind}, wanted a {wanted}", name(number))
         }
-        MergeError::Section(number, section, first) => anyhow::anyhow!(
-            "{}: is of section `{section}`, {} of `{first}`",
-            name(number),
-            name(0)
-        ),
+        MergeError::Section(number, section, first) => {
+            anyhow::anyhow!("{}: is of section `{section}`, {} of `{first}`", name(number), name(0))
+        }
         MergeError::Gap { input, .. }
         | MergeError::State { input, .. }
         | MergeError::MassDeletion { input, .. } => anyhow::Error::from(error).context(name(input)),
@@ -145,4 +145,9 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
 /// Shows a number of bytes the way people read it.
 fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
+}
+
+/// Shows a number of things.
+fn counted(n: u64, what: &str) -> String {
+    rutter_check::format::human::count(n, what)
 }

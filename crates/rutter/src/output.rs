@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use rutter_scp::MergeError;
 
 /// Where everything goes that people and pipes get to see.
 pub(crate) struct Output {
@@ -32,9 +33,22 @@ impl Output {
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
         self.say(format_args!("{style}error:{style:#} {}", causes.join(": ")));
+        if let Some(hint) = error.chain().find_map(hint) {
+            self.say(format_args!("hint: {hint}"));
+        }
     }
 
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
         Ok(self.data.flush()?)
+    }
+}
+
+/// What to do about an error, where the error itself cannot know.
+fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    match cause.downcast_ref()? {
+        MergeError::MassDeletion { .. } => {
+            Some("--allow-mass-delete lets them go, if that is meant")
+        }
+        _ => None,
     }
 }

@@ -62,7 +62,8 @@ pub fn write_finding(
     writeln!(out)
 }
 
-fn count(n: u64, what: &str) -> String {
+/// Says how many there are, in the singular where it is one.
+pub fn count(n: u64, what: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{n} {what}{ending}")
 }

@@ -50,8 +50,7 @@ fn results(judgement: &Judgement, rules: &[&'static Rule]) -> Vec<Value> {
             location["physicalLocation"]["region"] = json!({ "startLine": line });
         }
         if !finding.place.pointer.is_empty() {
-            location["logicalLocations"] =
-                json!([{ "fullyQualifiedName": finding.place.pointer }]);
+            location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.place.pointer }]);
         }
         json!({
             "ruleId": finding.rule.code,

@@ -138,8 +138,7 @@ fn spec_a_page_over_the_limit_is_skipped_and_hashed() {
         for threads in [Threads::One, Threads::Two] {
             let limits = Limits { page: limit, ..Limits::DEFAULT };
             let options = Options { limits, threads, ..Options::default() };
-            let (read, findings, receipt) =
-                read(Cursor::new(text.clone().into_bytes()), options);
+            let (read, findings, receipt) = read(Cursor::new(text.clone().into_bytes()), options);
             assert_eq!(read, [lines[0].clone(), lines[2].clone()]);
             assert_eq!(*findings[0].rule, rules::PAGE_TOO_LARGE);
             assert_eq!(findings[0].place.line, Some(3));

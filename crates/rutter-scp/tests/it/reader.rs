@@ -15,7 +15,7 @@ fn sample(n: usize) -> (Vec<String>, String) {
     (lines, text)
 }
 
-#[test] // SCP-002 SCP-003 SCP-090 SCP-214 SCP-215 SCP-216
+#[test] // SCP-002 SCP-003 SCP-023 SCP-090 SCP-214 SCP-215 SCP-216
 fn spec_plain_gzip_and_zstd_read_the_same() {
     let (lines, text) = sample(3);
     for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {

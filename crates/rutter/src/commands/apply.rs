@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use rutter_finding::Mode;
-use rutter_scp::{
-    Applying, Fate, MassDeletion, Options, Threads, Track, apply, folder_of,
-};
+use rutter_scp::{Applying, Fate, MassDeletion, Options, Threads, Track, apply, folder_of};
 
-use crate::commands::{bytes, target, with_inputs};
+use crate::commands::{bytes, counted, target, with_inputs};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -63,9 +61,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let written = &applied.written;
     out.say(format_args!(
-        "{}: {} pages ({} inserted, {} replaced, {} removed), {} from {}",
+        "{}: {} ({} inserted, {} replaced, {} removed), {} from {}",
         written.path.display(),
-        written.pages,
+        counted(written.pages, "page"),
         applied.inserted,
         applied.replaced,
         applied.removed,

@@ -12,7 +12,7 @@ use rutter_scp::{
 };
 use serde_json::json;
 
-use crate::commands::{bytes, target, with_inputs};
+use crate::commands::{bytes, counted, target, with_inputs};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -54,27 +54,26 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let track = if target.is_some() && !args.plain { Track::State } else { Track::Nothing };
 
     let mut listing = tempfile::tempfile().context("cannot make a temporary file")?;
-    let (difference, writer) =
-        with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
-            listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
-            let mut lines = io::BufWriter::new(&listing);
-            let mut writer = match &target {
-                Some(_) => Some(Writer::new(&folder, Track::Nothing, Limits::SPEC)?),
-                None => None,
-            };
-            let difference = compare(inputs, order, track, &folder, &mut |change| {
-                list(&mut lines, change, args.json).map_err(at(&folder))?;
-                match (change, &mut writer) {
-                    (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
-                        writer.line(&new.key, &new.line)
-                    }
-                    _ => Ok(()),
+    let (difference, writer) = with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
+        listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
+        let mut lines = io::BufWriter::new(&listing);
+        let mut writer = match &target {
+            Some(_) => Some(Writer::new(&folder, Track::Nothing, Limits::SPEC)?),
+            None => None,
+        };
+        let difference = compare(inputs, order, track, &folder, &mut |change| {
+            list(&mut lines, change, args.json).map_err(at(&folder))?;
+            match (change, &mut writer) {
+                (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
+                    writer.line(&new.key, &new.line)
                 }
-            })?;
-            lines.flush().map_err(at(&folder))?;
-            drop(lines);
-            Ok((difference, writer))
+                _ => Ok(()),
+            }
         })?;
+        lines.flush().map_err(at(&folder))?;
+        drop(lines);
+        Ok((difference, writer))
+    })?;
 
     // Only now are both files known to be what they claim to be.
     listing.seek(SeekFrom::Start(0))?;
@@ -92,7 +91,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let written = writer.close()?.finish(difference.delta_header(id)?, &[target])?;
         for written in written {
             let (path, coded) = (written.path.display(), bytes(written.coded));
-            out.say(format_args!("{path}: {} pages, {coded}", written.pages));
+            let pages = counted(written.pages, "page");
+            out.say(format_args!("{path}: {pages}, {coded}"));
         }
     }
     Ok(Exit::Clean)

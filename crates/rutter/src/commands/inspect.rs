@@ -70,12 +70,7 @@ impl Args {
     }
 }
 
-fn inspect(
-    source: &Source,
-    args: &Args,
-    left: &mut u64,
-    out: &mut Output,
-) -> anyhow::Result<()> {
+fn inspect(source: &Source, args: &Args, left: &mut u64, out: &mut Output) -> anyhow::Result<()> {
     let mut report = Report::new(Mode::Lenient);
     let (input, size) = source.open()?;
     let options = Options { size, threads: Threads::Two, ..Options::default() };
@@ -210,7 +205,12 @@ impl Counts {
         #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
         let ratio = decoded as f64 / coded.max(1) as f64;
         let coding = coding(receipt);
-        writeln!(out, "  size       {} {coding}, {} text, {ratio:.1} to 1", bytes(coded), bytes(decoded))?;
+        writeln!(
+            out,
+            "  size       {} {coding}, {} text, {ratio:.1} to 1",
+            bytes(coded),
+            bytes(decoded)
+        )?;
         writeln!(out, "  pages      {}", self.pages)?;
         if let (Some(first), Some(last)) = (self.first, self.last) {
             writeln!(out, "  modified   {first} to {last}")?;
@@ -238,7 +238,6 @@ fn listed(counts: &BTreeMap<String, u64>) -> String {
 }
 
 fn coding(receipt: &Receipt) -> String {
-    let names: Vec<_> =
-        receipt.codings.iter().copied().filter_map(Coding::name).collect();
+    let names: Vec<_> = receipt.codings.iter().copied().filter_map(Coding::name).collect();
     if names.is_empty() { "plain".to_owned() } else { names.join(" in ") }
 }

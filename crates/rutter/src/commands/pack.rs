@@ -9,7 +9,7 @@ use rutter_scp::{
     Header, Kind, Limits, Packing, Track, Version, collection_id, folder_of, is_name, pack,
 };
 
-use crate::commands::{bytes, now, parse_time, target, with_inputs};
+use crate::commands::{bytes, counted, now, parse_time, target, with_inputs};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -96,9 +96,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     })?;
     for written in written {
         out.say(format_args!(
-            "{}: {} pages, {} from {}",
+            "{}: {}, {} from {}",
             written.path.display(),
-            written.pages,
+            counted(written.pages, "page"),
             bytes(written.coded),
             bytes(written.decoded),
         ));

@@ -1,0 +1,5 @@
+//! The page model, tried from outside.
+
+mod blocks;
+mod judge;
+mod render;

@@ -1,0 +1,144 @@
+//! The command line as people see it.
+//!
+//! Every `tests/sessions/*.console` is a case, and so is every console block
+//! of the README: a line that begins with `$ ` is run by `sh` in a folder that
+//! holds the example pages and the conformance vectors, and what it prints must
+//! be what follows. `? 4` is an exit code other than 0, `; ` begins a remark.
+//! `RUTTER_UPDATE=1 cargo test` writes what was printed instead.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A folder with everything a session may name.
+fn stage() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let root = root().canonicalize().unwrap();
+    for (from, to) in [
+        ("examples", "examples"),
+        ("conformance/vectors/scp/files", "vectors"),
+    ] {
+        std::os::unix::fs::symlink(root.join(from), folder.path().join(to)).unwrap();
+    }
+    fs::create_dir(folder.path().join("target")).unwrap();
+    folder
+}
+
+/// Runs one command line and gives what it printed, exit code included.
+fn run(line: &str, folder: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_rutter"));
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("{{ {line}\n}} 2>&1")])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
+        .env("SOURCE_DATE_EPOCH", "1793491200")
+        .env("NO_COLOR", "1")
+        .env_remove("RUST_BACKTRACE")
+        .output()
+        .unwrap();
+    let mut said = String::from_utf8(output.stdout).unwrap();
+    if !said.is_empty() && !said.ends_with('\n') {
+        said.push('\n');
+    }
+    match output.status.code() {
+        Some(0) => {}
+        code => said.push_str(&format!("? {}\n", code.unwrap_or(-1))),
+    }
+    said
+}
+
+/// Runs a session and gives it with what was really printed.
+fn replay(session: &str) -> String {
+    let folder = stage();
+    let mut replayed = String::new();
+    for line in session.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            replayed.push_str(&format!("{line}\n"));
+            replayed.push_str(&run(command, folder.path()));
+        } else if line.starts_with("; ") {
+            let gap = if replayed.is_empty() { "" } else { "\n" };
+            replayed.push_str(&format!("{gap}{line}\n"));
+        }
+    }
+    replayed
+}
+
+#[test] // SCP-209
+fn ours_sessions_go_as_written() {
+    let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions");
+    let mut wrong = Vec::new();
+    let mut n_sessions = 0;
+    for entry in fs::read_dir(sessions).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "console") {
+            continue;
+        }
+        n_sessions += 1;
+        let written = fs::read_to_string(&path).unwrap();
+        let replayed = replay(&written);
+        if std::env::var_os("RUTTER_UPDATE").is_some() {
+            fs::write(&path, replayed).unwrap();
+        } else if written != replayed {
+            wrong.push(format!("--- {}\n{replayed}", path.display()));
+        }
+    }
+    assert!(5 <= n_sessions);
+    assert!(wrong.is_empty(), "sessions went otherwise:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn ours_the_readme_tells_the_truth() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks: Vec<&str> = readme
+        .split("```console\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .filter(|block| block.contains("$ rutter"))
+        .collect();
+    assert!(!blocks.is_empty(), "the README has no console session");
+    let mut renewed = readme.clone();
+    for block in blocks {
+        renewed = renewed.replace(block, &replay(block));
+    }
+    if std::env::var_os("RUTTER_UPDATE").is_some() {
+        fs::write(root().join("README.md"), renewed).unwrap();
+    } else {
+        assert_eq!(renewed, readme);
+    }
+}
+
+#[test] // SCP-179 SCP-183
+fn ours_every_vector_is_answered_in_one_clear_way() {
+    let folder = stage();
+    let mut names: Vec<_> = fs::read_dir(folder.path().join("vectors"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.ends_with(".json"))
+        .collect();
+    names.sort();
+    // Every command takes every file; none panics, hangs or leaves anything.
+    for name in names.iter().step_by(7) {
+        for command in [
+            format!("rutter scp inspect vectors/{name}"),
+            format!("rutter scp diff vectors/{name} vectors/{name} -o target/d.scp.gz"),
+            format!("rutter scp apply vectors/{name} vectors/{name} -o target/a.scp"),
+            format!("rutter scp pack vectors/{name} -o target/p.scp.zst"),
+        ] {
+            let said = run(&command, folder.path());
+            assert!(!said.contains("panicked"), "{command}\n{said}");
+            if let Some((_, code)) = said.rsplit_once("? ") {
+                assert!(matches!(code.trim(), "2" | "4" | "5"), "{command}\n{said}");
+                let errors = said.lines().filter(|line| line.starts_with("error: ")).count();
+                assert_eq!(errors, 1, "{command}\n{said}");
+            }
+        }
+    }
+    assert_eq!(fs::read_dir(folder.path().join("target")).unwrap().count(), 0);
+}

@@ -1,0 +1,48 @@
+"""Reads collections with Python's own means, and writes one.
+
+usage: interop.py FOLDER   (harbour.scp, .scp.gz and .scp.zst are there)
+"""
+import gzip
+import hashlib
+import io
+import json
+import pathlib
+import re
+import sys
+
+import zstandard
+
+folder = pathlib.Path(sys.argv[1])
+plain = (folder / "harbour.scp").read_bytes()
+
+# Every reader gives the whole text.
+packed = (folder / "harbour.scp.zst").read_bytes()
+stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed)).read()
+assert stream == plain, "zstandard stream_reader"
+assert zstandard.ZstdDecompressor().decompress(packed) == plain, "zstandard one-shot"
+assert gzip.decompress((folder / "harbour.scp.gz").read_bytes()) == plain, "gzip"
+with gzip.open(folder / "harbour.scp.gz") as file:
+    lines = file.read().split(b"\n")
+assert len(lines) == 1 + json.loads(lines[0])["collection"]["rutter"]["pages"]
+assert not plain.endswith(b"\n")
+
+# The checksum is what hashing the text without the member gives.
+claimed = json.loads(lines[0])["collection"]["checksum"]
+bare = re.sub(rb',"checksum":"sha256:[0-9a-f]{64}"', b"", plain, count=1)
+assert claimed == "sha256:" + hashlib.sha256(bare).hexdigest(), "checksum"
+
+# A file made by hashing the bytes without the member and then inserting it.
+collection = {"id": "by-python", "section": "all", "type": "snapshot",
+              "generated": "2026-10-01T00:00:00Z", "version": "0.1"}
+def dump(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+pages = [dump(json.loads(line)) for line in lines[1:]]
+digest = hashlib.sha256(b"\n".join([dump({"collection": collection})] + pages)).hexdigest()
+collection["checksum"] = "sha256:" + digest
+text = b"\n".join([dump({"collection": collection})] + pages)
+compress = zstandard.ZstdCompressor().compress
+(folder / "by-python.scp.zst").write_bytes(compress(text))
+damaged = bytearray(text)
+damaged[len(text) // 2] ^= 1
+(folder / "by-python-damaged.scp.zst").write_bytes(compress(bytes(damaged)))
+print("interop: Python reads our files, and we read Python's")

@@ -1,0 +1,79 @@
+//! Fuzzing with libFuzzer on the stable compiler: coverage is switched on by
+//! hand, so no other toolchain is needed.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::ensure;
+
+use crate::{cargo, outside, root, run};
+
+const FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
+    -C llvm-args=-sanitizer-coverage-level=4 \
+    -C llvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -C llvm-args=-sanitizer-coverage-pc-table \
+    -C llvm-args=-sanitizer-coverage-trace-compares \
+    -C codegen-units=1";
+
+/// Builds every target, so that none rots.
+pub(crate) fn build() -> anyhow::Result<()> {
+    outside::need("c++", "g++")?;
+    let mut command = cargo(&["build", "--quiet", "--release", "--locked"]);
+    // The target is named so that build scripts are not instrumented.
+    command.args(["--target", &host()?]).current_dir(root().join("fuzz"));
+    run(command.env("RUSTFLAGS", FLAGS))
+}
+
+/// Runs one target for some seconds.
+pub(crate) fn run_for(target: &str, seconds: u64) -> anyhow::Result<()> {
+    build()?;
+    let program = root().join("fuzz/target").join(host()?).join("release").join(target);
+    ensure!(program.is_file(), "no fuzz target `{target}`");
+    let corpus = root().join("fuzz/corpus").join(target);
+    fs::create_dir_all(&corpus)?;
+    seed(target, &corpus)?;
+    let artifacts = root().join("fuzz/artifacts/");
+    fs::create_dir_all(&artifacts)?;
+    let mut command = Command::new(program);
+    command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
+    command.args(["-max_len=16384", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1"]);
+    command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+    run(&mut command)
+}
+
+pub(crate) fn seed(target: &str, corpus: &PathBuf) -> anyhow::Result<()> {
+    for entry in fs::read_dir(root().join("conformance/vectors/scp/files"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".json") {
+            continue;
+        }
+        let bytes = fs::read(&path)?;
+        if target == "page_line" {
+            for (n, line) in bytes.split(|byte| *byte == b'\n').skip(1).enumerate() {
+                fs::write(corpus.join(format!("{name}-{n}")), line)?;
+            }
+        } else {
+            fs::write(corpus.join(name), bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// The machine we run on, as the compiler calls it.
+fn host() -> anyhow::Result<String> {
+    let output = Command::new("rustc").arg("-vV").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.unwrap_or_default().to_owned())
+}
+
+pub(crate) fn run_args(target: &str, rest: &[&str]) -> anyhow::Result<()> {
+    let seconds = match rest {
+        [] => 300,
+        ["--seconds", n] => n.parse()?,
+        _ => anyhow::bail!("usage: cargo xtask fuzz TARGET [--seconds N]"),
+    };
+    run_for(target, seconds)
+}

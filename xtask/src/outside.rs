@@ -1,0 +1,61 @@
+//! Programs from outside: found, installed where we may, else asked for.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::{root, run};
+
+/// Makes sure a program is there; installs its Debian package where we may.
+pub(crate) fn need(program: &str, package: &str) -> anyhow::Result<()> {
+    if is_there(program) {
+        return Ok(());
+    }
+    install(package)?;
+    if !is_there(program) {
+        bail!("`{program}` is missing; install the package {package} (apt-get install {package})");
+    }
+    Ok(())
+}
+
+/// Installs a Debian package where we may; does nothing elsewhere.
+fn install(package: &str) -> anyhow::Result<()> {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|out| out.stdout == b"0\n");
+    if !is_root || !is_there("apt-get") {
+        return Ok(());
+    }
+    run(Command::new("apt-get").args(["update", "-qq"]))?;
+    run(Command::new("apt-get").args(["install", "-y", "-qq", package]))
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// A Python of our own with these packages, kept under target/.
+pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
+    need("python3", "python3")?;
+    let folder = root().join("target/xtask/python");
+    let python = folder.join("bin/python");
+    let has = |package: &str| {
+        let check = Command::new(&python).args(["-c", &format!("import {package}")]).output();
+        check.is_ok_and(|out| out.status.success())
+    };
+    if packages.iter().all(|package| has(package)) {
+        return Ok(python);
+    }
+    if !folder.join("bin/pip").is_file() {
+        // Debian ships the venv module apart from Python.
+        let make = || run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+        if make().is_err() {
+            install("python3-venv")?;
+            make().context("cannot make a Python environment; install python3-venv")?;
+        }
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&python).args(pip).args(packages))
+        .with_context(|| format!("cannot install {} with pip", packages.join(", ")))?;
+    Ok(python)
+}

@@ -1,0 +1,116 @@
+//! What a compiler does not check: who leans on whom, how long files are, that
+//! every file says what it is, and that ARCHITECTURE.md tells the truth.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+use crate::{cargo, root};
+
+/// Which of our crates each may lean on. `rutter-testkit` is for tests only.
+const EDGES: [(&str, &[&str]); 7] = [
+    ("rutter-finding", &[]),
+    ("rutter-page", &["rutter-finding"]),
+    ("rutter-scp", &["rutter-finding", "rutter-page"]),
+    ("rutter-check", &["rutter-finding", "rutter-page", "rutter-scp"]),
+    ("rutter", &["rutter-check", "rutter-finding", "rutter-page", "rutter-scp"]),
+    ("rutter-testkit", &[]),
+    ("rutter-bench", &["rutter-finding", "rutter-page", "rutter-scp"]),
+];
+
+const LONGEST_FILE: usize = 700;
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut faults = Vec::new();
+    edges(&mut faults)?;
+    sources(&mut faults)?;
+    architecture(&mut faults)?;
+    ensure!(faults.is_empty(), "tidy:\n  {}", faults.join("\n  "));
+    println!("xtask tidy: fine");
+    Ok(())
+}
+
+fn edges(faults: &mut Vec<String>) -> anyhow::Result<()> {
+    let output = cargo(&["metadata", "--format-version", "1", "--no-deps"]).output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let allowed: BTreeMap<&str, &[&str]> = EDGES.into_iter().collect();
+    for package in metadata["packages"].as_array().context("no packages")? {
+        let name = package["name"].as_str().unwrap_or_default();
+        if name == "xtask" {
+            continue;
+        }
+        let Some(allowed) = allowed.get(name) else {
+            faults.push(format!("crate {name} is not in the table of edges"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let other = dependency["name"].as_str().unwrap_or_default();
+            let is_for_tests = dependency["kind"].as_str() == Some("dev");
+            let is_fine = allowed.contains(&other) || (is_for_tests && other == "rutter-testkit");
+            if other.starts_with("rutter") && !is_fine {
+                faults.push(format!("{name} must not lean on {other}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sources(faults: &mut Vec<String>) -> anyhow::Result<()> {
+    for path in files("rs")? {
+        let text = fs::read_to_string(&path)?;
+        let name = relative(&path);
+        let first = text.lines().next().unwrap_or_default();
+        if !first.starts_with("//!") {
+            faults.push(format!("{name}: does not open with what it is"));
+        }
+        let n_lines = text.lines().count();
+        if LONGEST_FILE < n_lines && !first.starts_with("//! A table") {
+            faults.push(format!("{name}: {n_lines} lines, at most {LONGEST_FILE}"));
+        }
+    }
+    Ok(())
+}
+
+/// Every crate is named, and every path in backticks exists.
+fn architecture(faults: &mut Vec<String>) -> anyhow::Result<()> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md"))?;
+    for (name, _) in EDGES {
+        if !text.contains(&format!("`{name}`")) {
+            faults.push(format!("ARCHITECTURE.md does not name {name}"));
+        }
+    }
+    for quoted in text.split('`').skip(1).step_by(2) {
+        let is_path = quoted.contains('/') && !quoted.contains(char::is_whitespace);
+        if is_path && !quoted.contains(['*', '<', ':']) && !root().join(quoted).exists() {
+            faults.push(format!("ARCHITECTURE.md names {quoted}, which does not exist"));
+        }
+    }
+    Ok(())
+}
+
+/// All files of ours with this ending.
+pub(crate) fn files(ending: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_ours = !matches!(name.as_str(), "target" | "corpus" | "artifacts");
+            if path.is_dir() && is_ours && !name.starts_with('.') {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
