@@ -17,6 +17,9 @@ struct Run {
     peak: u64,
 }
 
+/// A name and what is measured under it.
+type Job<'j> = (&'static str, Box<dyn FnMut() -> anyhow::Result<Run> + 'j>);
+
 /// Where the corpus lies, made once and kept.
 struct Place {
     folder: PathBuf,
@@ -130,10 +133,7 @@ struct Table {
 
 impl Table {
     /// Runs all jobs in rotation and gives the runs of each.
-    fn rotate(
-        &self,
-        jobs: &mut [(&str, Box<dyn FnMut() -> anyhow::Result<Run> + '_>)],
-    ) -> anyhow::Result<Vec<Vec<Run>>> {
+    fn rotate(&self, jobs: &mut [Job<'_>]) -> anyhow::Result<Vec<Vec<Run>>> {
         let mut runs = vec![Vec::new(); jobs.len()];
         for round in 0..self.n_rounds {
             for ((name, job), runs) in jobs.iter_mut().zip(&mut runs) {
@@ -202,7 +202,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn read_figures(place: &Place, table: &mut Table, duckdb: Option<&Path>) -> anyhow::Result<()> {
     let file = place.file("old.scp.zst");
     let script = format!("zstd -dc {} | openssl dgst -sha256", file.display());
-    let mut jobs: Vec<(&str, Box<dyn FnMut() -> anyhow::Result<Run> + '_>)> = vec![
+    let mut jobs: Vec<Job<'_>> = vec![
         ("read, 2 threads", Box::new(|| role("read-2", &[&file]))),
         ("zstd | openssl", Box::new(|| shell(Command::new("sh").args(["-c", &script])))),
         ("read, 1 thread", Box::new(|| role("read-1", &[&file]))),
@@ -239,7 +239,7 @@ fn write_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
     for (name, ending) in [("zstd 9", "scp.zst"), ("gzip 6", "scp.gz")] {
         let (ours, bare) =
             (place.file(&format!("ours.{ending}")), place.file(&format!("bare.{ending}")));
-        let mut jobs: Vec<(&str, Box<dyn FnMut() -> anyhow::Result<Run> + '_>)> = vec![
+        let mut jobs: Vec<Job<'_>> = vec![
             ("write", Box::new(|| role("write", &[&text, &ours]))),
             ("bare codec", Box::new(|| role("bare-write", &[&text, &bare]))),
         ];
@@ -263,7 +263,7 @@ fn merge_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
     std::io::copy(&mut from, &mut File::create(&plain_delta)?)?;
     let [out_delta, out_snapshot, out] =
         ["d.scp.zst", "a.scp.zst", "w.scp.zst"].map(|name| place.file(name));
-    let mut jobs: Vec<(&str, Box<dyn FnMut() -> anyhow::Result<Run> + '_>)> = vec![
+    let mut jobs: Vec<Job<'_>> = vec![
         ("read old", Box::new(|| role("read-2", &[&old]))),
         ("read new", Box::new(|| role("read-2", &[&new]))),
         ("diff", Box::new(|| role("diff", &[&old, &new, &out_delta]))),

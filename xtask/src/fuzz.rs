@@ -2,7 +2,7 @@
 //! hand, so no other toolchain is needed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::ensure;
@@ -42,11 +42,11 @@ pub(crate) fn run_for(target: &str, seconds: u64) -> anyhow::Result<()> {
     run(&mut command)
 }
 
-pub(crate) fn seed(target: &str, corpus: &PathBuf) -> anyhow::Result<()> {
+pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(root().join("conformance/vectors/scp/files"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".json") {
+        if path.extension().is_some_and(|it| it == "json") {
             continue;
         }
         let bytes = fs::read(&path)?;

@@ -1,7 +1,7 @@
 //! The rulebook: judges artefacts and says what it found.
 //!
 //! A [`Subject`] is what is judged, for now one file at a time; [`check`]
-//! makes a [`Judgement`] of it; [`format`] turns judgements into text for
+//! makes a [`Judgement`] of it; [`mod@format`] turns judgements into text for
 //! people and programs. [`registry`] knows every rule there is.
 //!
 //! Refuses: to call a file unreadable that is merely wrong. A wrong file gets

@@ -297,7 +297,7 @@ impl Desk<'_> {
     }
 }
 
-/// What serde_json says of a line, with the column but without the line
+/// What `serde_json` says of a line, with the column but without the line
 /// number, which is always 1 for it.
 fn syntax_detail(error: &serde_json::Error) -> String {
     let said = error.to_string();

@@ -1,4 +1,4 @@
-//! Video and audio blocks: ActivityStreams properties plus what search and
+//! Video and audio blocks: `ActivityStreams` properties plus what search and
 //! accessibility need (captions, chapters, transcript).
 
 use std::fmt;
@@ -88,7 +88,7 @@ wire! {
     Caption {
         /// Its language.
         required language: Str<'a> = "language",
-        /// Address of the WebVTT file.
+        /// Address of the `WebVTT` file.
         required url: HttpUrl<'a> = "url",
         /// What to call it.
         required label: Str<'a> = "label",

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::block::Block;
 use crate::markdown::level_of;
 use crate::page::Page;
+use crate::text::Str;
 
 impl Page<'_> {
     /// The page's content as plain text: no markup, blocks apart by a blank
@@ -50,20 +51,19 @@ impl Block<'_> {
                 out
             }),
             Self::Quote(block) => clean(&block.text),
-            Self::Video(block) => media_text(&block.name, &block.summary, &block.transcript),
-            Self::Audio(block) => media_text(&block.name, &block.summary, &block.transcript),
+            Self::Video(block) => {
+                joined([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
+            }
+            Self::Audio(block) => {
+                joined([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
+            }
             Self::Unknown(_) => String::new(),
         }
     }
 }
 
-fn media_text(
-    name: &str,
-    summary: &Option<crate::Str<'_>>,
-    transcript: &Option<crate::Str<'_>>,
-) -> String {
-    let parts = [Some(name), summary.as_deref(), transcript.as_deref()];
-    let parts: Vec<_> = parts.into_iter().flatten().map(clean).collect();
+fn joined(parts: [Option<&Str<'_>>; 3]) -> String {
+    let parts: Vec<_> = parts.into_iter().flatten().map(|part| clean(part)).collect();
     parts.join("\n\n")
 }
 

@@ -102,9 +102,7 @@ pub fn apply(
         }
     }
     // Cursors in the order of application: the snapshot, then the steps.
-    cursors.sort_by_key(|(number, _)| {
-        1 + steps.iter().position(|step| step.input == *number).map_or(-1, |at| at as isize)
-    });
+    cursors.sort_by_key(|(number, _)| steps.iter().position(|step| step.input == *number));
 
     let is_chained = steps.iter().any(|step| step.links);
     let named = headers.first().and_then(|header| header.chain.as_ref());

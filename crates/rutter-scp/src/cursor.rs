@@ -10,6 +10,7 @@ use std::path::Path;
 use rutter_finding::FindingSink;
 
 use crate::error::ReadError;
+use crate::lines::Next;
 use crate::merge::{self, Merge};
 use crate::reader::{Options, Reader, Receipt};
 use crate::sort::{Entry, Sorted, Sorter};
@@ -66,7 +67,7 @@ pub(crate) struct Cursor<'i> {
 }
 
 enum Source {
-    Direct(Reader),
+    Direct(Box<Reader>),
     Sorted(Sorted, Box<Receipt>),
 }
 
@@ -79,7 +80,7 @@ impl<'i> Cursor<'i> {
         folder: &Path,
     ) -> Result<Self, WalkError> {
         let source = match order {
-            Order::Given => Source::Direct(reader),
+            Order::Given => Source::Direct(Box::new(reader)),
             Order::Sort => sort(&mut input, reader, folder)?,
         };
         let (entry, next) = (Entry::empty(), Entry::empty());
@@ -128,7 +129,7 @@ impl<'i> Cursor<'i> {
                 let taken = reader.next_unless(known, self.input.sink, |record| {
                     next.set(record.page.url.key(), record.page.modified, record.text.as_bytes());
                 })?;
-                if let (Some(None), Some(other)) = (taken, other) {
+                if let (Some(Next::Known), Some(other)) = (&taken, other) {
                     next.set(&other.next.key, other.next.modified, &other.next.line);
                 }
                 Ok(taken.is_some())
@@ -140,7 +141,7 @@ impl<'i> Cursor<'i> {
     /// Verifies the collection that was walked.
     pub(crate) fn finish(self) -> Result<Receipt, ReadError> {
         match self.source {
-            Source::Direct(reader) => verify(reader, self.input.open, self.input.sink),
+            Source::Direct(reader) => verify(*reader, self.input.open, self.input.sink),
             Source::Sorted(_, receipt) => Ok(*receipt),
         }
     }

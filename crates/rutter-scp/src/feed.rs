@@ -69,7 +69,7 @@ impl Feed {
             }
             Self::Threaded(mut feed) => {
                 feed.current = None;
-                while feed.lane.hash_one().is_some() {}
+                while !matches!(feed.lane.hash_one(), Hashed::Nothing) {}
                 let totals = feed.totals.unwrap_or(Totals { coded: 0, decoded: 0 });
                 (feed.lane.take_hash(), totals)
             }
@@ -158,9 +158,9 @@ impl Threaded {
             }
             // Nothing to parse yet: hash, or wait.
             match self.lane.try_hash_one() {
-                Some(Some(batch)) => self.give_back(batch),
-                Some(None) => {}
-                None => break self.messages.recv().ok(),
+                Hashed::Freed(batch) => self.give_back(batch),
+                Hashed::Shared => {}
+                Hashed::Nothing => break self.messages.recv().ok(),
             }
         };
         match message {
@@ -262,9 +262,10 @@ impl Decoding {
 
     /// Hashes a waiting batch; false where none waits.
     fn hash_one(&mut self) -> bool {
-        let Some(done) = self.lane.hash_one() else { return false };
-        if let Some(batch) = done {
-            self.take_back(batch.into_buffer());
+        match self.lane.hash_one() {
+            Hashed::Nothing => return false,
+            Hashed::Shared => {}
+            Hashed::Freed(batch) => self.take_back(batch.into_buffer()),
         }
         true
     }
@@ -285,6 +286,16 @@ impl Decoding {
     }
 }
 
+/// What became of an attempt to hash the next batch.
+enum Hashed {
+    /// None waits, or another thread is at it.
+    Nothing,
+    /// Done; somebody else still reads it.
+    Shared,
+    /// Done, and this was its last owner.
+    Freed(Batch),
+}
+
 /// Batches that wait to be hashed, in order.
 struct Lane {
     queue: Mutex<VecDeque<Arc<Batch>>>,
@@ -302,24 +313,25 @@ impl Lane {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Hashes the next batch. `None`: nothing waits. `Some(Some(_))`: this was
-    /// also its last owner.
-    fn hash_one(&self) -> Option<Option<Batch>> {
+    /// Hashes the next batch.
+    fn hash_one(&self) -> Hashed {
         // The hash is locked first, so that batches are hashed as popped.
         let mut hash = self.hash.lock().unwrap_or_else(PoisonError::into_inner);
         self.hash_with(&mut hash)
     }
 
     /// The same, but does not wait for a thread that is hashing.
-    fn try_hash_one(&self) -> Option<Option<Batch>> {
-        let mut hash = self.hash.try_lock().ok()?;
-        self.hash_with(&mut hash)
+    fn try_hash_one(&self) -> Hashed {
+        match self.hash.try_lock() {
+            Ok(mut hash) => self.hash_with(&mut hash),
+            Err(_) => Hashed::Nothing,
+        }
     }
 
-    fn hash_with(&self, hash: &mut TailHash) -> Option<Option<Batch>> {
-        let batch = self.pop()?;
+    fn hash_with(&self, hash: &mut TailHash) -> Hashed {
+        let Some(batch) = self.pop() else { return Hashed::Nothing };
         hash.update(batch.bytes());
-        Some(Arc::into_inner(batch))
+        Arc::into_inner(batch).map_or(Hashed::Shared, Hashed::Freed)
     }
 
     fn take_hash(&self) -> TailHash {

@@ -85,7 +85,7 @@ mod tests {
             text.chunks(step).for_each(|chunk| hash.update(chunk));
             let (whole, shorter) = hash.finish();
             assert_eq!(whole, Digest::of(text), "{step}");
-            assert_eq!(shorter, Some(Digest::of(&text[..text.len() - 2])), "{step}");
+            assert_eq!(shorter, Some(Digest::of(b"{}\r\n{}\n\n{}")), "{step}");
         }
         let mut hash = TailHash::default();
         hash.update(b"{}");

@@ -51,6 +51,14 @@ pub struct Tally {
     pub skipped: u64,
 }
 
+/// What [`Lines::next_unless`] came upon.
+pub(crate) enum Next<T> {
+    /// The line that is known.
+    Known,
+    /// Another page, and what was made of it.
+    Taken(T),
+}
+
 /// Judged page lines of one input.
 #[derive(Debug)]
 pub struct Lines {
@@ -154,19 +162,19 @@ impl Lines {
     }
 
     /// Hands the next page to `take`, unless its line is `known`: then it has
-    /// been judged elsewhere, and `None` stands for it.
+    /// been judged elsewhere.
     pub(crate) fn next_unless<T>(
         &mut self,
         known: &[u8],
         sink: &mut dyn FindingSink,
         take: impl FnOnce(Record<'_>) -> T,
-    ) -> Result<Option<Option<T>>, ReadError> {
+    ) -> Result<Option<Next<T>>, ReadError> {
         if let Some(mut batch) = self.batch(sink)?
             && batch.skip_known(known)
         {
-            return Ok(Some(None));
+            return Ok(Some(Next::Known));
         }
-        Ok(self.next(sink, take)?.map(Some))
+        Ok(self.next(sink, take)?.map(Next::Taken))
     }
 
     pub(crate) fn finish(self) -> (TailHash, Totals) {

@@ -20,7 +20,7 @@ use crate::feed::{Feed, Inline, Threaded};
 use crate::hash::{Form, TailHash};
 use crate::header::Header;
 use crate::limits::Limits;
-use crate::lines::{Lent, Lines, Record, Tally};
+use crate::lines::{Lent, Lines, Next, Record, Tally};
 use crate::rules;
 
 /// How a collection is read.
@@ -151,7 +151,7 @@ impl Reader {
         known: &[u8],
         sink: &mut dyn FindingSink,
         take: impl FnOnce(Record<'_>) -> T,
-    ) -> Result<Option<Option<T>>, ReadError> {
+    ) -> Result<Option<Next<T>>, ReadError> {
         self.lines.next_unless(known, sink, take)
     }
 
@@ -256,7 +256,7 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
         text = shorter;
         report(sink, &rules::BYTE_ORDER_MARK, Place::line(1), "");
     }
-    if bytes.iter().all(|byte| byte.is_ascii_whitespace()) || text.is_empty() {
+    if bytes.iter().all(u8::is_ascii_whitespace) || text.is_empty() {
         return Err(refuse(&rules::NO_COLLECTION_LINE, "").into());
     }
     if !text.starts_with(b"{") {

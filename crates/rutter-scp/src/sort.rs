@@ -235,7 +235,7 @@ mod tests {
             let mut sorter = Sorter::with_run_size(folder.path(), run_size);
             let mut wanted = Vec::new();
             for (position, key) in keys.into_iter().enumerate() {
-                let modified = Timestamp::from_unix_seconds(position as i64).unwrap();
+                let modified = Timestamp::from_unix_seconds(i64::try_from(position).unwrap()).unwrap();
                 let line = position.to_string().into_bytes();
                 sorter.push(&key, modified, &line).unwrap();
                 wanted.push(Entry { key, modified, line });

@@ -91,7 +91,7 @@ impl Writer {
     /// A writer for a caller who knows already what line 1 will say: the text
     /// is hashed as it comes, which saves a reading in the end.
     pub fn with_header(folder: &Path, header: &Header, limits: Limits) -> Result<Self, WriteError> {
-        let header = bare(header);
+        let header = Header { checksum: None, ..header.clone() };
         let spooler = Spooler::start(folder, Track::Nothing, Some(&header.to_line()))?;
         Ok(Self { spooler, header: Some(header), limits, pages: 0 })
     }
@@ -159,7 +159,7 @@ impl Spooled {
         let spool_path = spool.path().to_owned();
         let at_spool = |error| WriteError::Io(spool_path.clone(), error);
 
-        let header = bare(&header);
+        let header = Header { checksum: None, ..header };
         let digest = match digest.filter(|_| known.as_ref() == Some(&header)) {
             Some(digest) => digest,
             None => {
@@ -191,11 +191,6 @@ impl Spooled {
         }
         Ok(written)
     }
-}
-
-/// What the hash is taken of: the header without its checksum.
-fn bare(header: &Header) -> Header {
-    Header { checksum: None, ..header.clone() }
 }
 
 fn hash(line_1: &str, mut spool: File) -> io::Result<Digest> {

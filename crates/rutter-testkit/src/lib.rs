@@ -27,10 +27,10 @@ pub fn snapshot(lines: &[String]) -> String {
 
 /// A collection with these metadata members, the checksum after them.
 pub fn with_checksum(members: &str, lines: &[String]) -> String {
-    let body: String = lines.iter().map(|line| format!("\n{line}")).collect();
+    let body: String = lines.iter().flat_map(|line| ["\n", line]).collect();
     let bare = format!("{{\"collection\":{{{members}}}}}{body}");
     let digest = Sha256::digest(bare.as_bytes());
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = digest.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
     format!("{{\"collection\":{{{members},\"checksum\":\"sha256:{digits}\"}}}}{body}")
 }
 

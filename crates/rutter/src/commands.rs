@@ -8,7 +8,7 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::Context;
@@ -62,7 +62,7 @@ fn now() -> anyhow::Result<Timestamp> {
 }
 
 /// The target a path promises; a name of another kind is an error.
-fn target(path: &PathBuf, level: Option<u8>) -> anyhow::Result<Target> {
+fn target(path: &Path, level: Option<u8>) -> anyhow::Result<Target> {
     let folder = folder_of(path);
     anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
     let mut target = Target::of_name(path).with_context(|| {
@@ -80,13 +80,16 @@ fn target(path: &PathBuf, level: Option<u8>) -> anyhow::Result<Target> {
     Ok(target)
 }
 
+/// Something to do with inputs.
+type Job<'j, T> = dyn FnMut(Vec<Input<'_>>, Order) -> Result<T, MergeError> + 'j;
+
 /// Runs a job over inputs that are hoped to be sorted; where one is not, runs
 /// it again and has them sorted. Findings count from the run that succeeds.
 fn with_inputs<T>(
     sources: &[Source],
     mode: Mode,
     out: &mut Output,
-    job: &mut dyn FnMut(Vec<Input<'_>>, Order) -> Result<T, MergeError>,
+    job: &mut Job<'_, T>,
 ) -> anyhow::Result<T> {
     let mut order = Order::Given;
     loop {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rutter_finding::{Mode, Rule, Severity};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{Judgement, registry};
 
@@ -43,15 +43,18 @@ fn results(judgement: &Judgement, rules: &[&'static Rule]) -> Vec<Value> {
     let result = |(severity, finding): (Severity, &rutter_finding::Finding)| {
         let detail = &finding.detail;
         let gap = if detail.is_empty() { "" } else { ": " };
-        let mut location = json!({
-            "physicalLocation": { "artifactLocation": { "uri": uri(&judgement.name) } }
-        });
+        let pointer = &finding.place.pointer;
+        let named: Vec<Value> = [pointer]
+            .into_iter()
+            .filter(|pointer| !pointer.is_empty())
+            .map(|pointer| json!({ "fullyQualifiedName": pointer }))
+            .collect();
+        let mut physical = Map::new();
+        physical.insert("artifactLocation".to_owned(), json!({ "uri": uri(&judgement.name) }));
         if let Some(line) = finding.place.line {
-            location["physicalLocation"]["region"] = json!({ "startLine": line });
+            physical.insert("region".to_owned(), json!({ "startLine": line }));
         }
-        if !finding.place.pointer.is_empty() {
-            location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.place.pointer }]);
-        }
+        let location = json!({ "physicalLocation": physical, "logicalLocations": named });
         json!({
             "ruleId": finding.rule.code,
             "ruleIndex": rules.iter().position(|rule| rule.code == finding.rule.code),

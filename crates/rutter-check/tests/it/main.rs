@@ -3,6 +3,8 @@
 //! Every `conformance/vectors/scp/files/*.expect.json` is a case; a new case is
 //! a new pair of files.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -37,7 +39,7 @@ fn judging(mode: Mode, given: &Value) -> Judging {
     Judging {
         mode,
         now: time(&given["now"]),
-        advert: given.get("advert").map(|advert| advertised(advert)),
+        advert: given.get("advert").map(advertised),
         ..Judging::default()
     }
 }

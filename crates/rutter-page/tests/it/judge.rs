@@ -1,5 +1,7 @@
 //! The judge: what it mends, drops and refuses, and where it says so.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use rutter_finding::{Finding, Refusal};
 use rutter_page::{Block, Judge, Page, PageLimits, rules};
@@ -11,7 +13,7 @@ fn read(line: &str) -> (Result<Option<Page<'_>>, Refusal>, Vec<Finding>) {
     (page, findings)
 }
 
-fn page(blocks: Value) -> Value {
+fn page(blocks: &Value) -> Value {
     json!({
         "url": "https://harbour.example/", "title": "t", "description": "d",
         "modified": "2026-05-01T00:00:00Z", "language": "en", "content": blocks,
@@ -20,7 +22,7 @@ fn page(blocks: Value) -> Value {
 
 #[test] // SCP-099 SCP-100 SCP-101 SCP-102 SCP-103
 fn spec_findings_name_the_rule_and_the_place() {
-    let line = page(json!([
+    let line = page(&json!([
         { "type": "heading", "level": 9, "text": "clamped" },
         { "type": "tide" },
         { "type": "tide" },
@@ -53,7 +55,7 @@ fn spec_findings_name_the_rule_and_the_place() {
 
 #[test] // SCP-092 SCP-097
 fn spec_each_required_member_is_missed() {
-    let Value::Object(whole) = page(json!([{ "type": "text", "text": "x" }])) else { panic!() };
+    let Value::Object(whole) = page(&json!([{ "type": "text", "text": "x" }])) else { panic!() };
     for name in ["url", "title", "description", "modified", "language", "content"] {
         let mut without = whole.clone();
         without.remove(name);
@@ -78,7 +80,7 @@ fn spec_lines_that_are_not_json_objects_are_refused() {
     for line in ["[]", "1", "null", "\"text\""] {
         assert_eq!(*read(line).0.unwrap_err().rule, rules::NOT_AN_OBJECT, "{line}");
     }
-    let lone = page(json!([{ "type": "text", "text": "SURROGATE" }])).to_string();
+    let lone = page(&json!([{ "type": "text", "text": "SURROGATE" }])).to_string();
     let lone = lone.replace("SURROGATE", "\\ud800");
     assert_eq!(*read(&lone).0.unwrap_err().rule, rules::INVALID_JSON);
 }
@@ -120,7 +122,7 @@ proptest! {
             .iter()
             .map(|block| shuffled(block.as_object().unwrap(), turn))
             .collect();
-        let Value::Object(outer) = page(json!("BLOCKS")) else { panic!() };
+        let Value::Object(outer) = page(&json!("BLOCKS")) else { panic!() };
         let line = |blocks: &[String], turn| {
             shuffled(&outer, turn).replace("\"BLOCKS\"", &format!("[{}]", blocks.join(",")))
         };
@@ -131,7 +133,7 @@ proptest! {
                 let rest: Vec<_> = object.iter().filter(|(key, _)| *key != "type").collect();
                 let mut text = format!("{{\"type\":{}", object["type"]);
                 for (key, value) in rest {
-                    text.push_str(&format!(",{}:{value}", json!(key)));
+                    write!(text, ",{}:{value}", json!(key)).unwrap();
                 }
                 text + "}"
             })

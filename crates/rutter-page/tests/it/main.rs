@@ -1,5 +1,7 @@
 //! The page model, tried from outside.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
 mod blocks;
 mod judge;
 mod render;

@@ -187,7 +187,7 @@ fn spec_a_page_of_millions_of_parts_is_not_built() {
     );
     let parts = PageLimits { parts: 1000, ..PageLimits::SPEC };
     let limits = Limits { parts, ..Limits::DEFAULT };
-    let input = Cursor::new(snapshot(&[line.clone()]).into_bytes());
+    let input = Cursor::new(snapshot(std::slice::from_ref(&line)).into_bytes());
     let (lines, findings, receipt) = read(input, Options { limits, ..Options::default() });
     assert!(lines.is_empty());
     assert_eq!(*findings[0].rule, rutter_page::rules::TOO_MANY_PARTS);

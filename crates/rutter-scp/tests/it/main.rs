@@ -1,5 +1,7 @@
 //! The container, tried from outside.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
 mod advert;
 mod limits;
 mod merge;

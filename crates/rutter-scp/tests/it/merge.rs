@@ -256,7 +256,7 @@ proptest! {
         tracks_old in any::<bool>(),
     ) {
         // Pages of both keep their line where `kept` says so.
-        let mut newer = new.clone();
+        let mut newer = new;
         for (n, hour) in &old {
             if kept.contains(n) && newer.contains_key(n) {
                 newer.insert(*n, *hour);

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use rutter_page::Digest;
+use rutter_page::{Digest, Page};
 use rutter_scp::{Form, Header, Limits, Options, ReadError, Reader, Threads, rules};
 use rutter_testkit::{Dribble, Failing, gzip, page, snapshot, zstd};
 
@@ -58,7 +58,7 @@ fn spec_changed_digits_are_found() {
 fn ours_rarer_checksum_forms_need_a_second_reading() {
     let (_, text) = sample(2);
     let digits = text.find("sha256:").unwrap() + 7;
-    let mut zeroed = text.clone();
+    let mut zeroed = text;
     zeroed.replace_range(digits..digits + 64, &"0".repeat(64));
     let digest = Digest::of(zeroed.as_bytes()).to_string();
     zeroed.replace_range(digits - 7..digits + 64, &digest);
@@ -119,7 +119,7 @@ fn spec_owned_pages_come_one_by_one_and_finish_vouches() {
     let input = Cursor::new(text.into_bytes());
     let mut reader = Reader::open(input, Options::default(), &mut findings).unwrap();
     let first: Vec<_> = reader.pages(&mut findings).take(2).map(Result::unwrap).collect();
-    assert_eq!(first.iter().map(|page| page.to_line()).collect::<Vec<_>>(), lines[..2]);
+    assert_eq!(first.iter().map(Page::to_line).collect::<Vec<_>>(), lines[..2]);
     // What was not asked for is read and judged all the same.
     assert_eq!(reader.finish(&mut findings).unwrap().tally.pages, 5);
 }

@@ -95,7 +95,7 @@ fn describe(command: &mut Command, text: &mut String) {
     let name = command.get_bin_name().unwrap_or("rutter").to_owned();
     let help = command.clone().term_width(88).render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+    text.extend(["\n## ", &name, "\n\n```text\n", help.join("\n").trim_end(), "\n```\n"]);
     for sub in command.get_subcommands_mut() {
         if !sub.is_hide_set() && sub.get_name() != "help" {
             describe(sub, text);

@@ -6,8 +6,10 @@
 //! be what follows. `? 4` is an exit code other than 0, `; ` begins a remark.
 //! `RUTTER_UPDATE=1 cargo test` writes what was printed instead.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
 #![cfg(unix)]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,10 +22,7 @@ fn root() -> PathBuf {
 fn stage() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = root().canonicalize().unwrap();
-    for (from, to) in [
-        ("examples", "examples"),
-        ("conformance/vectors/scp/files", "vectors"),
-    ] {
+    for (from, to) in [("examples", "examples"), ("conformance/vectors/scp/files", "vectors")] {
         std::os::unix::fs::symlink(root.join(from), folder.path().join(to)).unwrap();
     }
     fs::create_dir(folder.path().join("target")).unwrap();
@@ -49,7 +48,7 @@ fn run(line: &str, folder: &Path) -> String {
     }
     match output.status.code() {
         Some(0) => {}
-        code => said.push_str(&format!("? {}\n", code.unwrap_or(-1))),
+        code => writeln!(said, "? {}", code.unwrap_or(-1)).unwrap(),
     }
     said
 }
@@ -60,11 +59,11 @@ fn replay(session: &str) -> String {
     let mut replayed = String::new();
     for line in session.lines() {
         if let Some(command) = line.strip_prefix("$ ") {
-            replayed.push_str(&format!("{line}\n"));
+            writeln!(replayed, "{line}").unwrap();
             replayed.push_str(&run(command, folder.path()));
         } else if line.starts_with("; ") {
             let gap = if replayed.is_empty() { "" } else { "\n" };
-            replayed.push_str(&format!("{gap}{line}\n"));
+            writeln!(replayed, "{gap}{line}").unwrap();
         }
     }
     replayed
@@ -119,8 +118,9 @@ fn ours_every_vector_is_answered_in_one_clear_way() {
     let folder = stage();
     let mut names: Vec<_> = fs::read_dir(folder.path().join("vectors"))
         .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| !name.ends_with(".json"))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it != "json"))
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
     // Every command takes every file; none panics, hangs or leaves anything.
