@@ -23,9 +23,23 @@ const EDGES: [(&str, &[&str]); 7] = [
 
 const LONGEST_FILE: usize = 700;
 
+/// Licences that ask for no more than to be named.
+const PERMISSIVE: [&str; 9] = [
+    "MIT",
+    "MIT-0",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Unicode-3.0",
+    "Zlib",
+    "0BSD",
+];
+
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut faults = Vec::new();
     edges(&mut faults)?;
+    licences(&mut faults)?;
     sources(&mut faults)?;
     architecture(&mut faults)?;
     ensure!(faults.is_empty(), "tidy:\n  {}", faults.join("\n  "));
@@ -53,6 +67,24 @@ fn edges(faults: &mut Vec<String>) -> anyhow::Result<()> {
             if other.starts_with("rutter") && !is_fine {
                 faults.push(format!("{name} must not lean on {other}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Every crate we lean on may be used under a permissive licence.
+fn licences(faults: &mut Vec<String>) -> anyhow::Result<()> {
+    let output = cargo(&["metadata", "--format-version", "1", "--locked"]).output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    for package in metadata["packages"].as_array().context("no packages")? {
+        let name = package["name"].as_str().unwrap_or_default();
+        let licence = package["license"].as_str().unwrap_or_default();
+        let flat = licence.replace(['(', ')'], "").replace('/', " OR ");
+        let is_fine = flat
+            .split(" AND ")
+            .all(|part| part.split(" OR ").any(|choice| PERMISSIVE.contains(&choice.trim())));
+        if !is_fine {
+            faults.push(format!("{name}: licence `{licence}` is not in the list"));
         }
     }
     Ok(())

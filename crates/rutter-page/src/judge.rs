@@ -34,10 +34,11 @@ pub struct PageLimits {
 
 impl PageLimits {
     /// Pages below this many bytes are never counted.
-    pub const COUNTED_FROM: usize = 8 << 20;
+    pub const COUNTED_FROM: usize = 4 << 20;
 
-    /// 1000 blocks (the specification), two million parts (ours).
-    pub const SPEC: Self = Self { blocks: 1000, parts: 2_000_000 };
+    /// 1000 blocks (the specification), a million parts (ours): what is built
+    /// of a page then stays below 64 MB above the page itself.
+    pub const SPEC: Self = Self { blocks: 1000, parts: 1_000_000 };
 }
 
 /// Reads the page lines of one collection.

@@ -17,7 +17,7 @@ use crate::diff::MergeError;
 use crate::header::{Chain, Header, Kind, Version};
 use crate::limits::Limits;
 use crate::merge::{self, Fit, Merge};
-use crate::reader::{Options, Reader};
+use crate::reader::{Options, Reader, Threads};
 use crate::state::State;
 use crate::writer::{Target, Track, Writer, Written};
 
@@ -163,6 +163,9 @@ pub fn collection_id(section: &str, kind: Kind, generated: Timestamp) -> String 
 fn open_all(inputs: &mut [Input<'_>], options: Options) -> Result<Vec<Reader>, MergeError> {
     let mut readers: Vec<Reader> = Vec::new();
     for (number, input) in inputs.iter_mut().enumerate() {
+        // A thread and its buffers for the two that matter, not for thirty.
+        let threads = if number < 2 { options.threads } else { Threads::One };
+        let options = Options { threads, ..options };
         let reader = cursor::open(input, options).map_err(MergeError::read(number))?;
         let header = reader.header();
         let (kind, wanted) = (header.kind.name(), if number == 0 { "snapshot" } else { "delta" });

@@ -1,15 +1,16 @@
 //! The spool: page lines on disk, hashed and written by a thread of their own
 //! while the caller makes the next ones.
+//!
+//! The file has no name, so that nothing is left behind however we end.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use rutter_page::{Digest, LineDigest};
 use sha2::{Digest as _, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::error::WriteError;
 use crate::state::State;
@@ -30,8 +31,7 @@ struct Chunk {
 /// Takes lines and writes them behind the caller's back.
 #[derive(Debug)]
 pub(crate) struct Spooler {
-    file: NamedTempFile,
-    path: PathBuf,
+    folder: PathBuf,
     chunk: Chunk,
     bytes: u64,
     track: Track,
@@ -45,6 +45,7 @@ pub(crate) struct Spooler {
 /// What the thread found out.
 #[derive(Debug)]
 struct Done {
+    file: File,
     state: State,
     hash: Option<Sha256>,
 }
@@ -52,7 +53,8 @@ struct Done {
 /// All lines on disk.
 #[derive(Debug)]
 pub(crate) struct Spool {
-    pub(crate) file: NamedTempFile,
+    file: File,
+    pub(crate) folder: PathBuf,
     /// Sum over the lines, where it was tracked.
     pub(crate) state: Option<State>,
     /// Digest of line 1 and the lines, where line 1 was known.
@@ -68,14 +70,13 @@ impl Spooler {
         line_1: Option<&str>,
     ) -> Result<Self, WriteError> {
         let at = |error| WriteError::Io(folder.to_owned(), error);
-        let file = tempfile::Builder::new().prefix(".rutter-").tempfile_in(folder).map_err(at)?;
-        let out = file.reopen().map_err(at)?;
-        let path = file.path().to_owned();
+        let out = tempfile::tempfile_in(folder).map_err(at)?;
         let (chunks, arriving) = mpsc::sync_channel(4);
         let (returning, empties) = mpsc::channel();
         let hash = line_1.map(|line_1| Sha256::new().chain_update(line_1.as_bytes()));
         let thread = thread::spawn(move || write_all(&arriving, &returning, out, track, hash));
-        Ok(Self { file, path, chunk: Chunk::default(), bytes: 0, track, chunks, empties, thread })
+        let folder = folder.to_owned();
+        Ok(Self { folder, chunk: Chunk::default(), bytes: 0, track, chunks, empties, thread })
     }
 
     pub(crate) fn push(&mut self, key: &str, line: &[u8]) -> Result<(), WriteError> {
@@ -88,7 +89,8 @@ impl Spooler {
             chunk.ends.push((chunk.keys.len(), chunk.text.len()));
         }
         if CHUNK <= chunk.text.len() && self.send().is_err() {
-            return Err(WriteError::Io(self.path.clone(), io::Error::other("the spool is full")));
+            let error = io::Error::other("the spool cannot be written");
+            return Err(WriteError::Io(self.folder.clone(), error));
         }
         Ok(())
     }
@@ -102,13 +104,39 @@ impl Spooler {
     pub(crate) fn finish(mut self) -> Result<Spool, WriteError> {
         // Where this fails the thread has stopped, and says why.
         drop(self.send());
-        let Self { file, path, bytes, track, chunks, thread, .. } = self;
+        let Self { folder, bytes, track, chunks, thread, .. } = self;
         drop(chunks);
         let done = thread.join().expect("the spooling thread does not panic");
-        let Done { state, hash } = done.map_err(|error| WriteError::Io(path, error))?;
+        let done = done.map_err(|error| WriteError::Io(folder.clone(), error))?;
+        let Done { file, state, hash } = done;
         let state = (track == Track::State).then_some(state);
         let digest = hash.map(|hash| Digest(hash.finalize().into()));
-        Ok(Spool { file, state, digest, bytes })
+        Ok(Spool { file, folder, state, digest, bytes })
+    }
+}
+
+impl Spool {
+    /// Reads the lines from their beginning; several may read at once.
+    pub(crate) fn reader(&self) -> SpoolReader<'_> {
+        SpoolReader { file: &self.file, at: 0 }
+    }
+}
+
+/// Reads a spool by position, because a file without a name cannot be opened
+/// twice.
+pub(crate) struct SpoolReader<'s> {
+    file: &'s File,
+    at: u64,
+}
+
+impl Read for SpoolReader<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let n = std::os::unix::fs::FileExt::read_at(self.file, buf, self.at)?;
+        #[cfg(windows)]
+        let n = std::os::windows::fs::FileExt::seek_read(self.file, buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
     }
 }
 
@@ -143,5 +171,5 @@ fn write_all(
             drop(empties.send(chunk));
         }
     }
-    Ok(Done { state, hash })
+    Ok(Done { file: out, state, hash })
 }

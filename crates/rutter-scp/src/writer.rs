@@ -155,17 +155,13 @@ impl Spooled {
     ///
     /// The header's checksum is computed here, whatever it was.
     pub fn finish(self, header: Header, targets: &[Target]) -> Result<Vec<Written>, WriteError> {
-        let Self { spool: Spool { file: spool, digest, bytes, .. }, known, pages, limits } = self;
-        let spool_path = spool.path().to_owned();
-        let at_spool = |error| WriteError::Io(spool_path.clone(), error);
+        let Self { spool, known, pages, limits } = self;
 
         let header = Header { checksum: None, ..header };
-        let digest = match digest.filter(|_| known.as_ref() == Some(&header)) {
+        let digest = match spool.digest.filter(|_| known.as_ref() == Some(&header)) {
             Some(digest) => digest,
-            None => {
-                let spool = spool.reopen().map_err(at_spool)?;
-                hash(&header.to_line(), spool).map_err(at_spool)?
-            }
+            None => hash(&header.to_line(), spool.reader())
+                .map_err(|error| WriteError::Io(spool.folder.clone(), error))?,
         };
         let header = Header { checksum: Some(digest), ..header };
         let line_1 = header.to_line();
@@ -173,10 +169,9 @@ impl Spooled {
             let removed = header.chain.as_ref().map_or(0, |chain| chain.removed.len());
             return Err(WriteError::TooManyRemoved(removed));
         }
-        let decoded = line_1.len() as u64 + bytes;
+        let decoded = line_1.len() as u64 + spool.bytes;
         let make = |target: &Target| {
-            let spool = spool.reopen().map_err(at_spool)?;
-            let mut text = Cursor::new(line_1.as_bytes()).chain(spool);
+            let mut text = Cursor::new(line_1.as_bytes()).chain(spool.reader());
             encode(target, decoded, &mut text, &limits)
         };
         let staged = in_parallel(targets, make)?;
@@ -193,7 +188,7 @@ impl Spooled {
     }
 }
 
-fn hash(line_1: &str, mut spool: File) -> io::Result<Digest> {
+fn hash(line_1: &str, mut spool: impl Read) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     hash.update(line_1.as_bytes());
     let mut buffer = vec![0; 256 << 10];
