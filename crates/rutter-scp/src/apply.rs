@@ -18,7 +18,7 @@ use crate::header::{Chain, Header, Kind, Version};
 use crate::limits::Limits;
 use crate::merge::{self, Fit, Merge};
 use crate::reader::{Options, Reader, Threads};
-use crate::state::State;
+use crate::state::{Hashing, State};
 use crate::writer::{Target, Track, Writer, Written};
 
 /// How collections are brought together.
@@ -106,11 +106,7 @@ pub fn apply(
 
     let is_chained = steps.iter().any(|step| step.links);
     let named = headers.first().and_then(|header| header.chain.as_ref());
-    let hashing = match (is_chained || how.track == Track::State, named) {
-        (false, _) => Hashing::Nothing,
-        (true, Some(_)) => Hashing::Changes,
-        (true, None) => Hashing::Everything,
-    };
+    let hashing = Hashing::needed(is_chained || how.track == Track::State, named.is_some());
     let snapshot = headers.first().expect("there is a first input");
     let generated = mark.unwrap_or(snapshot.generated);
     let result = |chain: Option<Chain>| Header {
@@ -248,15 +244,6 @@ fn state_of(input: &mut Input<'_>, options: Options) -> Result<State, MergeError
         .is_some()
     {}
     Ok(state)
-}
-
-/// Which lines are hashed to know the states: where the snapshot names its
-/// own, the changes are enough.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hashing {
-    Nothing,
-    Changes,
-    Everything,
 }
 
 /// The section after the snapshot, or after one of the steps.

@@ -14,7 +14,7 @@ use crate::header::{Chain, Header, Kind};
 use crate::merge;
 use crate::reader::{Options, Receipt};
 use crate::sort::Entry;
-use crate::state::State;
+use crate::state::{Hashing, State};
 use crate::writer::Track;
 
 /// One difference.
@@ -172,11 +172,7 @@ pub fn diff(
     // Where both name their state, the changes alone prove one from the other.
     let named = old_header.chain.as_ref().zip(new_header.chain.as_ref());
     let named = named.map(|(old, new)| (old.state, new.state));
-    let hashing = match (track, named) {
-        (Track::Nothing, _) => Hashing::Nothing,
-        (Track::State, Some(_)) => Hashing::Changes,
-        (Track::State, None) => Hashing::Everything,
-    };
+    let hashing = Hashing::needed(track == Track::State, named.is_some());
     let mut walk = Walk {
         old: Cursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
         new: Cursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
@@ -196,14 +192,6 @@ pub fn diff(
     }
     let states = (track == Track::State).then_some((from, state));
     Ok(Difference { old, new, added, changed, stuck, removed, n_removed, unchanged, states })
-}
-
-/// Which lines are hashed to know the states.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hashing {
-    Nothing,
-    Changes,
-    Everything,
 }
 
 #[derive(Default)]

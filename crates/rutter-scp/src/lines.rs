@@ -67,6 +67,17 @@ pub struct Lines {
     codings: Vec<Coding>,
 }
 
+/// What has been dealt with before the first page line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Begun {
+    /// Bytes of the first batch.
+    pub(crate) at: usize,
+    /// Lines.
+    pub(crate) lines: u64,
+    /// Whether a carriage return has been reported.
+    pub(crate) has_met_crlf: bool,
+}
+
 /// Everything about the lines but the bytes, so that both can be borrowed.
 #[derive(Debug)]
 struct LineState {
@@ -99,19 +110,15 @@ impl Lines {
         let cutter = Cutter::new(Decoder::open(input, size, limits)?, limits.page);
         let codings = cutter.codings().to_vec();
         let feed = Feed::Inline(Box::new(Inline::new(cutter, TailHash::default(), None)));
-        Ok(Self::new(feed, codings, limits, Tally::default(), 0))
+        Ok(Self::new(feed, codings, limits, Begun::default()))
     }
 
-    /// Goes on with a feed whose first `at` bytes have been dealt with.
-    pub(crate) fn new(
-        feed: Feed,
-        codings: Vec<Coding>,
-        limits: Limits,
-        tally: Tally,
-        at: usize,
-    ) -> Self {
+    /// Goes on with a feed whose first lines have been dealt with.
+    pub(crate) fn new(feed: Feed, codings: Vec<Coding>, limits: Limits, begun: Begun) -> Self {
         let judge = Judge::new(limits.parts);
-        let state = LineState { judge, limits, tally, at, first_blank: None, has_met_crlf: false };
+        let Begun { at, lines, has_met_crlf } = begun;
+        let tally = Tally { lines, ..Tally::default() };
+        let state = LineState { judge, limits, tally, at, first_blank: None, has_met_crlf };
         Self { feed, state, codings }
     }
 

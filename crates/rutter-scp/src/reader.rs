@@ -20,7 +20,7 @@ use crate::feed::{Feed, Inline, Threaded};
 use crate::hash::{Form, TailHash};
 use crate::header::Header;
 use crate::limits::Limits;
-use crate::lines::{Lent, Lines, Next, Record, Tally};
+use crate::lines::{Begun, Lent, Lines, Next, Record, Tally};
 use crate::rules;
 
 /// How a collection is read.
@@ -89,7 +89,7 @@ impl Reader {
         let first = cutter.next(Vec::new())?;
         cutter.set_longest_line(limits.page);
         let first = first.ok_or_else(|| refuse(&rules::NO_COLLECTION_LINE, ""))?;
-        let Start { header, line_1, next, cut } = start(&first, &limits, sink)?;
+        let Start { header, line_1, begun, cut } = start(&first, &limits, sink)?;
 
         let mut hash = TailHash::default();
         hash.update_excised(&line_1, cut.as_ref());
@@ -99,8 +99,7 @@ impl Reader {
             Threads::One => Feed::Inline(Box::new(Inline::new(cutter, hash, Some(first)))),
             Threads::Two => Feed::Threaded(Threaded::new(cutter, hash, Some(first))),
         };
-        let tally = Tally { lines: 1, ..Tally::default() };
-        let lines = Lines::new(feed, codings, limits, tally, next);
+        let lines = Lines::new(feed, codings, limits, begun);
         Ok(Self { header, line_1, lines, limits })
     }
 
@@ -239,7 +238,7 @@ struct Start {
     /// Line 1 as it stands, byte order mark included, line end not.
     line_1: Vec<u8>,
     /// Where line 2 begins.
-    next: usize,
+    begun: Begun,
     cut: Option<Cut>,
 }
 
@@ -247,8 +246,10 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
     let bytes = first.bytes();
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let mut line_1 = bytes.get(..end).unwrap_or_default();
+    let mut has_met_crlf = false;
     if let Some(shorter) = line_1.strip_suffix(b"\r") {
         line_1 = shorter;
+        has_met_crlf = true;
         report(sink, &rules::CARRIAGE_RETURN, Place::line(1), "");
     }
     let mut text = line_1;
@@ -272,7 +273,8 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
         .map_err(|_| Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(1), ""))?;
     let header = Header::parse(text, sink)?;
     let cut = excise::find(line_1);
-    Ok(Start { header, line_1: line_1.to_vec(), next: end + 1, cut })
+    let begun = Begun { at: end + 1, lines: 1, has_met_crlf };
+    Ok(Start { header, line_1: line_1.to_vec(), begun, cut })
 }
 
 /// Reads the input once more and tries the forms that need another hash.

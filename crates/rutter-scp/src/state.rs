@@ -43,6 +43,27 @@ impl State {
     }
 }
 
+/// Which lines are hashed to know the states that a merge leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hashing {
+    /// None: nobody asks for a state.
+    Nothing,
+    /// Those that change: the state they start from is named.
+    Changes,
+    /// All of them.
+    Everything,
+}
+
+impl Hashing {
+    pub(crate) fn needed(is_asked_for: bool, is_start_named: bool) -> Self {
+        match (is_asked_for, is_start_named) {
+            (false, _) => Self::Nothing,
+            (true, true) => Self::Changes,
+            (true, false) => Self::Everything,
+        }
+    }
+}
+
 fn weight(key: &str, digest: LineDigest) -> u128 {
     let mut hash = Sha256::new();
     hash.update(key.as_bytes());
