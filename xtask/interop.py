@@ -1,6 +1,7 @@
 """Reads collections with Python's own means, and writes one.
 
-usage: interop.py FOLDER   (harbour.scp, .scp.gz and .scp.zst are there)
+usage: interop.py make FILE     the example pages 250 times, as JSON Lines
+       interop.py read FOLDER   harbour.scp, .scp.gz and .scp.zst are there
 """
 import gzip
 import hashlib
@@ -12,7 +13,19 @@ import sys
 
 import zstandard
 
-folder = pathlib.Path(sys.argv[1])
+if sys.argv[1] == "make":
+    example = pathlib.Path(__file__).parent.parent / "examples" / "harbour.jsonl"
+    pages = example.read_text("utf-8").splitlines()
+    with open(sys.argv[2], "w", encoding="utf-8") as out:
+        for copy in range(250):
+            for page in pages:
+                # Another word in every copy, so that no file looks like a bomb.
+                noise = hashlib.sha512(f"{copy} {page}".encode()).hexdigest() * 3
+                page = page.replace("harbour.example/", f"harbour.example/{copy:03}/", 1)
+                out.write(page.replace('"text":"', f'"text":"{noise} ') + "\n")
+    sys.exit()
+
+folder = pathlib.Path(sys.argv[2])
 plain = (folder / "harbour.scp").read_bytes()
 
 # Every reader gives the whole text.
@@ -23,6 +36,7 @@ assert zstandard.ZstdDecompressor().decompress(packed) == plain, "zstandard one-
 assert gzip.decompress((folder / "harbour.scp.gz").read_bytes()) == plain, "gzip"
 with gzip.open(folder / "harbour.scp.gz") as file:
     lines = file.read().split(b"\n")
+assert len(plain) > 8 << 20, "one job of the compressor proves little"
 assert len(lines) == 1 + json.loads(lines[0])["collection"]["rutter"]["pages"]
 assert not plain.endswith(b"\n")
 

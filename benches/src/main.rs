@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<()> {
                 let at = rest.iter().position(|arg| arg == name);
                 at.and_then(|at| rest.get(at + 1)?.parse().ok()).unwrap_or(default)
             };
-            scp::run(number("--pages", 100_000), number("--rounds", 5) as usize)
+            scp::run(number("--pages", 102_000), number("--rounds", 5) as usize)
         }
         _ => anyhow::bail!("usage: rutter-bench scp [--pages N] [--rounds N]"),
     }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use rutter_finding::Mode;
 use rutter_scp::{
-    Applying, Change, Coding, Header, Input, Kind, Limits, MassDeletion, Options, Order, Packing,
-    Reader, Target, Threads, Track, Version, Writer, apply, collection_id, diff, folder_of, pack,
+    Applying, Change, Coding, Empty, Header, Input, Kind, Limits, MassDeletion, Options, Order,
+    Packing, Reader, Target, Threads, Track, Version, Writer, apply, collection_id, diff,
+    folder_of, pack,
 };
 use sha2::{Digest, Sha256};
 
@@ -160,6 +161,7 @@ fn pack_lines(lines: &Path, out: &Path) -> anyhow::Result<u64> {
         order: Order::Given,
         mode: Mode::Strict,
         track: Track::State,
+        empty: Empty::Refused,
     };
     let target = Target::of_name(out).context("name without coding")?;
     let written = pack(inputs, header(Kind::Snapshot, generated)?, how, &[target], folder_of(out))?;

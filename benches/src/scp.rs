@@ -39,12 +39,9 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize) -> anyhow::Result<()> {
     prepare(&place, n_pages)?;
     let (decoded, largest) = describe(&place)?;
 
-    let duckdb = duckdb(&place);
+    let duckdb = duckdb(&place).context("duckdb could not be installed")?;
     let mut table = Table { n_rounds, rows: Vec::new(), peaks: Vec::new(), missed: 0 };
-    read_figures(&place, &mut table, duckdb.as_deref().ok())?;
-    if let Err(error) = &duckdb {
-        println!("duckdb: not measured, {error:#}");
-    }
+    read_figures(&place, &mut table, &duckdb)?;
     write_figures(&place, &mut table)?;
     merge_figures(&place, &mut table)?;
     table.print(decoded, largest);
@@ -199,22 +196,20 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn read_figures(place: &Place, table: &mut Table, duckdb: Option<&Path>) -> anyhow::Result<()> {
+fn read_figures(place: &Place, table: &mut Table, python: &Path) -> anyhow::Result<()> {
     let file = place.file("old.scp.zst");
+    let query = scan(&file);
     let script = format!("zstd -dc {} | openssl dgst -sha256", file.display());
     let mut jobs: Vec<Job<'_>> = vec![
         ("read, 2 threads", Box::new(|| role("read-2", &[&file]))),
         ("zstd | openssl", Box::new(|| shell(Command::new("sh").args(["-c", &script])))),
         ("read, 1 thread", Box::new(|| role("read-1", &[&file]))),
         ("bare decode + hash", Box::new(|| role("bare-read", &[&file]))),
+        ("duckdb", Box::new(|| timed(Command::new(python).args(["-c", &query])))),
     ];
-    if let Some(python) = duckdb {
-        let query = scan(&file);
-        jobs.push(("duckdb", Box::new(move || timed(Command::new(python).args(["-c", &query])))));
-    }
     let runs = table.rotate(&mut jobs)?;
     drop(jobs);
-    let [two, pipe, one, bare, rest @ ..] = runs.as_slice() else { unreachable!() };
+    let [two, pipe, one, bare, duckdb] = runs.as_slice() else { unreachable!() };
     let pipe = seconds(pipe);
     table.compare("read .scp.zst, 2 threads", two, "zstd -dc | openssl", &pipe, (0.80, Some(0.95)));
     let bare = seconds(bare);
@@ -225,10 +220,8 @@ fn read_figures(place: &Place, table: &mut Table, duckdb: Option<&Path>) -> anyh
         &bare,
         (0.50, Some(0.60)),
     );
-    if let [duckdb] = rest {
-        let duckdb = seconds(duckdb);
-        table.compare("read .scp.zst, 2 threads", two, "duckdb typed scan", &duckdb, (1.0, None));
-    }
+    let duckdb = seconds(duckdb);
+    table.compare("read .scp.zst, 2 threads", two, "duckdb typed scan", &duckdb, (1.0, None));
     table.remember_peak("read, 1 thread", one);
     table.remember_peak("read, 2 threads", two);
     Ok(())

@@ -13,13 +13,16 @@ pub(crate) fn run_all() -> anyhow::Result<()> {
     let python = outside::python(&["zstandard"])?;
     let folder = root().join("target/xtask/interop");
     fs::create_dir_all(&folder)?;
+    // Large enough for several jobs of the compressor.
+    let pages = folder.join("pages.jsonl");
+    run(Command::new(&python).arg(root().join("xtask/interop.py")).arg("make").arg(&pages))?;
     for ending in ["scp", "scp.gz", "scp.zst"] {
         let out = folder.join(format!("harbour.{ending}"));
         let mut pack = rutter();
-        pack.args(["scp", "pack", "examples/harbour.jsonl", "--output"]).arg(out);
+        pack.args(["scp", "pack"]).arg(&pages).arg("--output").arg(out);
         run(pack.args(["--generated", "2026-10-01T00:00:00Z"]))?;
     }
-    run(Command::new(&python).arg(root().join("xtask/interop.py")).arg(&folder))?;
+    run(Command::new(&python).arg(root().join("xtask/interop.py")).arg("read").arg(&folder))?;
     let made = folder.join("by-python.scp.zst");
     run(rutter().arg("check").arg(&made))?;
     let damaged = folder.join("by-python-damaged.scp.zst");

@@ -34,17 +34,28 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// A Python of our own with these packages, kept under target/.
+/// A Python with these packages: Debian's, or one of our own under target/.
 pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("python3", "python3")?;
     let folder = root().join("target/xtask/python");
-    let python = folder.join("bin/python");
-    let has = |package: &str| {
-        let check = Command::new(&python).args(["-c", &format!("import {package}")]).output();
+    let (debian, python) = (PathBuf::from("/usr/bin/python3"), folder.join("bin/python"));
+    let has_all = |python: &PathBuf| {
+        let script = format!("import {}", packages.join(", "));
+        let check = Command::new(python).args(["-c", &script]).output();
         check.is_ok_and(|out| out.status.success())
     };
-    if packages.iter().all(|package| has(package)) {
+    if has_all(&debian) {
+        return Ok(debian);
+    }
+    if has_all(&python) {
         return Ok(python);
+    }
+    for package in packages {
+        // A package Debian does not have is left to pip.
+        drop(install(&format!("python3-{package}")));
+    }
+    if has_all(&debian) {
+        return Ok(debian);
     }
     if !folder.join("bin/pip").is_file() {
         // Debian ships the venv module apart from Python.

@@ -38,10 +38,10 @@ LARGEST_SUITE = 600_000
 # hint     only a judge mentions it, and does not reject
 GRAVITY = {
     "fatal": """SC001 SC002 SC003 SC004 SC005 SC006 SC007 SC008 SC009 SC010 SC011 SC012 SC013
-                SC014 SC015 SC016 SC017 SC018 SC019 SC030 SC031 SC059 SC063""",
+                SC014 SC015 SC016 SC017 SC018 SC019 SC030 SC031 SC044 SC059 SC063""",
     "warning": """SC020 SC021 SC022 SC023 SC024 SC025 SC026 SC027 SC032 SC033 SC034 SC035 SC037
-                  SC038 SC039 SC040 SC041 SC043 SC050 SC051 SC052 SC057 SC058 SC060 SC064""",
-    "advice": "SC044 SC056 SC061",
+                  SC038 SC039 SC040 SC041 SC043 SC050 SC051 SC052 SC057 SC058 SC060 SC061 SC064 SC066""",
+    "advice": "SC056",
     "note": "SC042 SC053 SC054",
     "judge": "SC028 SC036",
     "hint": "SC055 SC062 SC065",
@@ -620,6 +620,8 @@ def metadata_cases():
          plain([FERRY], delta_head(since=...)), "SC011")
     case("metadata-delta-since-nonsense", "A delta whose `since` is no time.", "D32 SCP-087",
          plain([FERRY], delta_head(since="last week")), "SC012")
+    case("metadata-delta-since-later", "A delta whose `since` is later than its `generated`.", "D25 SCP-013",
+         plain([FERRY], delta_head(since="2027-01-01T00:00:00Z")), "SC066", pages=1)
     case("metadata-delta-since-date", "A delta whose `since` is a date alone.", "D22 SCP-087",
          plain([FERRY], delta_head(since="2026-04-30")), "SC034", pages=1)
     twice = seal(dumps({"collection": head()})[:-2] + ',"section":"pier"', ',"checksum":"sha256:%s"', "}}", lines(TOWN))

@@ -27,7 +27,8 @@ pub(crate) fn judge(
     if let Some(advert) = &judging.advert {
         advert::compare(advert, reader.header(), None, sink)?;
     }
-    let mut pages = Pages::new(reader.header().chain.is_some());
+    let header = reader.header();
+    let mut pages = Pages::new(header.kind == Kind::Snapshot && header.chain.is_some());
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
             pages.see(&record, sink);
@@ -119,7 +120,7 @@ impl Pages {
         let (Some(found), Some(chain)) = (self.state, &receipt.header.chain) else { return Ok(()) };
         let pages = receipt.tally.pages;
         // A skipped page counts for its publisher, but we do not know its key.
-        let is_whole = receipt.header.kind == Kind::Snapshot && receipt.tally.skipped == 0;
+        let is_whole = receipt.tally.skipped == 0;
         if !is_whole || (found, pages) == (chain.state, chain.pages) {
             return Ok(());
         }

@@ -122,10 +122,6 @@ impl From<Refusal> for Finding {
 /// cut after 60 characters.
 pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
     let mut shown = String::from("`");
     for c in text.chars().take(LONGEST) {
         if is_hidden(c) {
@@ -141,13 +137,26 @@ pub fn quoted(text: &str) -> String {
     shown
 }
 
+/// Leaves out of foreign text what could steer a terminal or hide from a
+/// reader: control characters, direction overrides, zero-width characters.
+pub fn visible(text: &str) -> String {
+    text.chars().filter(|c| !is_hidden(*c)).collect()
+}
+
+fn is_hidden(c: char) -> bool {
+    let is_invisible = matches!(c,
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    c.is_control() || is_invisible
+}
+
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, visible};
 
-    #[test] // SCP-209
+    #[test] // SCP-187
     fn ours_foreign_text_cannot_reach_the_terminal_raw() {
         assert_eq!(quoted("a\u{1b}[31m\nb\u{202e}"), "`a\\u{1b}[31m\\nb\\u{202e}`");
         assert_eq!(quoted(&"x".repeat(100)).chars().count(), 63);
+        assert_eq!(visible("a\u{1b}[31m\nb\u{202e}c"), "a[31mbc");
     }
 }

@@ -34,11 +34,12 @@ pub struct PageLimits {
 
 impl PageLimits {
     /// Pages below this many bytes are never counted.
-    pub const COUNTED_FROM: usize = 4 << 20;
+    pub const COUNTED_FROM: usize = 1 << 20;
 
-    /// 1000 blocks (the specification), a million parts (ours): what is built
-    /// of a page then stays below 64 MB above the page itself.
-    pub const SPEC: Self = Self { blocks: 1000, parts: 1_000_000 };
+    /// 1000 blocks (the specification), 400,000 parts (ours): a part costs up
+    /// to 140 bytes, a table cell in a row of its own, so that what is built
+    /// of a page stays below 64 MB above the page's own text.
+    pub const SPEC: Self = Self { blocks: 1000, parts: 400_000 };
 }
 
 /// Reads the page lines of one collection.
@@ -82,7 +83,7 @@ impl Judge {
     ) -> Result<Option<Page<'a>>, Refusal> {
         let mut desk = Desk { number, sink };
         if self.has_too_many_parts(line) {
-            serde_json::from_str::<IgnoredAny>(line).map_err(|error| desk.not_json(&error))?;
+            outline(line, &desk)?;
             desk.find(&rules::TOO_MANY_PARTS, "", format!("more than {}", self.limits.parts));
             return Ok(None);
         }
@@ -102,8 +103,7 @@ impl Judge {
     }
 
     fn has_too_many_parts(&self, line: &str) -> bool {
-        PageLimits::COUNTED_FROM < line.len()
-            && self.limits.parts < memchr::memchr_iter(b',', line.as_bytes()).count()
+        PageLimits::COUNTED_FROM < line.len() && self.limits.parts < scan(line).commas
     }
 
     /// What is worth saying of a page that could be read.
@@ -132,11 +132,7 @@ impl Judge {
         line: &'a str,
         desk: &mut Desk<'_>,
     ) -> Result<Option<Page<'a>>, Refusal> {
-        let mut members =
-            members(line).map_err(|_| match serde_json::from_str::<IgnoredAny>(line) {
-                Ok(_) => desk.refuse(&rules::NOT_AN_OBJECT, "", ""),
-                Err(error) => desk.not_json(&error),
-            })?;
+        let mut members = members(line).map_err(|_| desk.not_object(line))?;
         if Self::DEEPEST < nesting(line) {
             let detail = format!("nested deeper than {}", Self::DEEPEST);
             return Err(desk.refuse(&rules::INVALID_JSON, "", detail));
@@ -148,12 +144,12 @@ impl Judge {
         let page = Page::from_members(members, &mut |fault| faults.push(fault));
         for Fault { rule, key } in faults {
             let rule = if *rule == rules::BLOCK_FIELD { &rules::PAGE_FIELD } else { rule };
-            desk.find(rule, &format!("/{key}"), "");
+            desk.find(rule, &format!("/{key}"), written(line, key));
         }
         match page {
             Ok(page) => Ok(Some(Page { content: blocks, ..page })),
             Err(Lost::Member(Fault { rule, key })) => {
-                desk.find(rule, &format!("/{key}"), "page skipped");
+                desk.find(rule, &format!("/{key}"), written(line, key));
                 Ok(None)
             }
             Err(Lost::Broken) => Err(desk.refuse(&rules::INVALID_JSON, "", "bad escape")),
@@ -242,7 +238,8 @@ impl Judge {
         let shown = quoted(kind);
         if self.unknown_kinds.len() < Self::MOST_UNKNOWN && self.unknown_kinds.insert(shown.clone())
         {
-            desk.find(rule, at, shown);
+            let detail = if kind == "structured" { String::new() } else { shown };
+            desk.find(rule, at, detail);
         }
     }
 }
@@ -255,12 +252,7 @@ fn take_content<'a>(
 ) -> Result<&'a RawValue, Refusal> {
     for (name, first_byte) in REQUIRED {
         let last = members.iter().rfind(|(key, _)| &**key == name);
-        let Some((_, raw)) = last else {
-            return Err(desk.refuse(&rules::PAGE_FIELD_MISSING, "", format!("`{name}`")));
-        };
-        if raw.get().as_bytes().first() != Some(&first_byte) {
-            return Err(desk.refuse(&rules::PAGE_FIELD_TYPE, &format!("/{name}"), ""));
-        }
+        desk.require(name, first_byte, last.map(|(_, raw)| *raw))?;
     }
     let nothing: &'static RawValue = serde_json::from_str("[]").expect("two brackets are JSON");
     let mut content = nothing;
@@ -291,6 +283,25 @@ impl Desk<'_> {
         self.refuse(&rules::INVALID_JSON, "", syntax_detail(error))
     }
 
+    /// Why a line is no object: it is not even JSON, or it is another value.
+    fn not_object(&self, line: &str) -> Refusal {
+        match serde_json::from_str::<IgnoredAny>(line) {
+            Ok(_) => self.refuse(&rules::NOT_AN_OBJECT, "", ""),
+            Err(error) => self.not_json(&error),
+        }
+    }
+
+    /// Refuses a page whose required member is missing or of another type.
+    fn require(&self, name: &str, first_byte: u8, raw: Option<&RawValue>) -> Result<(), Refusal> {
+        let Some(raw) = raw else {
+            return Err(self.refuse(&rules::PAGE_FIELD_MISSING, "", format!("`{name}`")));
+        };
+        if raw.get().as_bytes().first() != Some(&first_byte) {
+            return Err(self.refuse(&rules::PAGE_FIELD_TYPE, &format!("/{name}"), ""));
+        }
+        Ok(())
+    }
+
     fn too_many_blocks(&mut self, n_blocks: usize, limit: usize, url: &str) {
         let named = if url.is_empty() { String::new() } else { format!(" on {}", quoted(url)) };
         let detail = format!("{n_blocks} blocks{named}, at most {limit}");
@@ -304,6 +315,13 @@ fn syntax_detail(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let (what, _) = said.split_once(" at line ").unwrap_or((&said, ""));
     format!("{what} at column {}", error.column())
+}
+
+/// A member's value as it stands in the line, to be shown.
+fn written(line: &str, name: &str) -> String {
+    let members = members(line).unwrap_or_default();
+    let found = members.iter().rfind(|(key, _)| &**key == name);
+    found.map_or_else(String::new, |(_, raw)| quoted(raw.get()))
 }
 
 fn find<'a>(members: &Members<'a>, name: &str) -> Option<Str<'a>> {
@@ -333,9 +351,50 @@ pub fn members(text: &str) -> Result<Members<'_>, serde_json::Error> {
     Ok(members)
 }
 
+/// Refuses what is fatal about a page without building any of it.
+fn outline(line: &str, desk: &Desk<'_>) -> Result<(), Refusal> {
+    /// The required members, unread; nothing else is kept.
+    struct Outline;
+    impl<'de> Visitor<'de> for Outline {
+        type Value = [Option<&'de RawValue>; REQUIRED.len()];
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = [None; REQUIRED.len()];
+            while let Some(key) = map.next_key::<Str<'de>>()? {
+                let at = REQUIRED.iter().position(|(name, _)| *name == &*key);
+                match at.and_then(|at| found.get_mut(at)) {
+                    Some(slot) => *slot = Some(map.next_value()?),
+                    None => drop(map.next_value::<IgnoredAny>()?),
+                }
+            }
+            Ok(found)
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let found = deserializer.deserialize_map(Outline).map_err(|_| desk.not_object(line))?;
+    deserializer.end().map_err(|error| desk.not_json(&error))?;
+    for ((name, first_byte), raw) in REQUIRED.into_iter().zip(found) {
+        desk.require(name, first_byte, raw)?;
+    }
+    Ok(())
+}
+
 /// Deepest nesting of arrays and objects in a JSON text.
 pub fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
+    scan(text).deepest
+}
+
+/// What a look at the punctuation of a JSON text tells.
+struct Scan {
+    deepest: usize,
+    /// Commas outside strings: how many values stand side by side.
+    commas: usize,
+}
+
+fn scan(text: &str) -> Scan {
+    let (mut depth, mut deepest, mut commas) = (0_usize, 0, 0);
     let (mut is_string, mut is_escaped) = (false, false);
     for byte in text.bytes() {
         if is_string {
@@ -354,8 +413,9 @@ pub fn nesting(text: &str) -> usize {
                 deepest = deepest.max(depth);
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => commas += 1,
             _ => {}
         }
     }
-    deepest
+    Scan { deepest, commas }
 }

@@ -68,8 +68,8 @@ rutter_finding::rules! {
         "Write RFC 3339, for instance 2026-05-01T12:00:00Z.";
     /// A date alone, or a time without zone.
     TIME_FORM = "SC034" "time-form" (warning, "SCP-078")
-        "date-time lacks its time or zone",
-        "Readers take it as UTC, which may be hours off.",
+        "date-time is not in the full form of RFC 3339",
+        "Without a zone readers take it as UTC, which may be hours off; a date alone means midnight.",
         "Write RFC 3339 with a zone, for instance 2026-05-01T12:00:00Z.";
     /// A language tag that is none.
     LANGUAGE_MALFORMED = "SC035" "language-malformed" (warning, "SCP-038")

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text::Str;
@@ -13,8 +11,13 @@ use crate::wire::own_copy;
 ///
 /// Written as `YYYY-MM-DDTHH:MM:SSZ`; a fraction only where there is one,
 /// because cutting it could make two versions of a page look equally old.
+/// Years are 0 to 9999, which is what four digits can say.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(jiff::Timestamp);
+pub struct Timestamp {
+    /// Whole seconds since 1970, rounded down.
+    seconds: i64,
+    nanos: u32,
+}
 
 /// Why a text is not a timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -60,57 +63,58 @@ impl Timestamp {
         Ok((instant(civil, minutes)?, false))
     }
 
+    /// The first moment of the year 0.
+    const FIRST: Self = Self { seconds: -62_167_219_200, nanos: 0 };
+    /// The last moment of the year 9999.
+    const LAST: Self = Self { seconds: 253_402_300_799, nanos: 999_999_999 };
+
+    fn new(seconds: i64, nanos: u32) -> Option<Self> {
+        let time = Self { seconds, nanos };
+        (Self::FIRST..=Self::LAST).contains(&time).then_some(time)
+    }
+
     /// Whole seconds since 1970, rounded down.
     pub fn unix_seconds(self) -> i64 {
-        let nanos = self.0.as_nanosecond();
-        i64::try_from(nanos.div_euclid(1_000_000_000)).unwrap_or(i64::MAX)
+        self.seconds
     }
 
     /// The instant that many seconds after 1970; `None` outside the calendar.
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
-        jiff::Timestamp::from_second(seconds).ok().map(Self)
+        Self::new(seconds, 0)
     }
 
     /// Nanoseconds since 1970.
     pub fn as_nanos(self) -> i128 {
-        self.0.as_nanosecond()
+        i128::from(self.seconds) * 1_000_000_000 + i128::from(self.nanos)
     }
 
     /// The instant that many nanoseconds after 1970; `None` outside the calendar.
     pub fn from_nanos(nanos: i128) -> Option<Self> {
-        jiff::Timestamp::from_nanosecond(nanos).ok().map(Self)
+        let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).ok()?;
+        Self::new(seconds, u32::try_from(nanos.rem_euclid(1_000_000_000)).ok()?)
     }
 
     /// This instant shifted by whole seconds, held inside the calendar.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
-        let span = jiff::SignedDuration::from_secs(seconds);
-        let end = if seconds < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-        Self(self.0.checked_add(span).unwrap_or(end))
+        let shifted = Self { seconds: self.seconds.saturating_add(seconds), nanos: self.nanos };
+        shifted.clamp(Self::FIRST, Self::LAST)
     }
 
     /// Seconds from `earlier` to `self`; negative where it is later.
     pub fn seconds_since(self, earlier: Self) -> i64 {
-        self.0.duration_since(earlier.0).as_secs()
+        self.seconds - earlier.seconds
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let civil = Offset::UTC.to_datetime(self.0);
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            civil.year(),
-            civil.month(),
-            civil.day(),
-            civil.hour(),
-            civil.minute(),
-            civil.second()
-        )?;
-        let nanos = civil.subsec_nanosecond();
-        if nanos != 0 {
-            let fraction = format!("{nanos:09}");
+        let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
+        let (year, month, day) = date_of(days);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+        if self.nanos != 0 {
+            let fraction = format!("{:09}", self.nanos);
             write!(f, ".{}", fraction.trim_end_matches('0'))?;
         }
         f.write_str("Z")
@@ -138,12 +142,18 @@ impl<'de> Deserialize<'de> for Timestamp {
 
 own_copy!(Timestamp);
 
+/// A date and time without a zone, in seconds as if it were UTC.
+#[derive(Clone, Copy)]
+struct Civil {
+    seconds: i64,
+    nanos: u32,
+}
+
 /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]` and gives what follows it.
-fn civil(text: &str) -> Result<(DateTime, &str), TimeError> {
+fn civil(text: &str) -> Result<(Civil, &str), TimeError> {
     let Some((fixed, mut rest)) = text.split_at_checked(19) else { return Err(TimeError::Form) };
-    let bytes = fixed.as_bytes();
     let shape = b"0000-00-00T00:00:00";
-    for (&byte, &wanted) in bytes.iter().zip(shape) {
+    for (&byte, &wanted) in fixed.as_bytes().iter().zip(shape) {
         let fits = match wanted {
             b'0' => byte.is_ascii_digit(),
             b'T' => matches!(byte, b'T' | b't'),
@@ -153,11 +163,10 @@ fn civil(text: &str) -> Result<(DateTime, &str), TimeError> {
             return Err(TimeError::Form);
         }
     }
-    let number = |range: std::ops::Range<usize>| -> i16 {
-        fixed.get(range).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    let number = |start: usize, end: usize| -> i64 {
+        fixed.get(start..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
     };
-    let small = |start: usize| i8::try_from(number(start..start + 2)).unwrap_or(0);
-    let mut nanos = 0_i32;
+    let mut nanos = 0;
     if let Some(fraction) = rest.strip_prefix('.') {
         let n_digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
         if n_digits == 0 {
@@ -165,23 +174,61 @@ fn civil(text: &str) -> Result<(DateTime, &str), TimeError> {
         }
         let (digits, after) = fraction.split_at(n_digits);
         for position in 0..9 {
-            let digit = digits.as_bytes().get(position).map_or(0, |byte| i32::from(byte - b'0'));
+            let digit = digits.as_bytes().get(position).map_or(0, |byte| u32::from(byte - b'0'));
             nanos = nanos * 10 + digit;
         }
         rest = after;
     }
-    let (mut second, is_leap) = (small(17), small(17) == 60);
-    if is_leap {
+    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    let (hour, minute, mut second) = (number(11, 13), number(14, 16), number(17, 19));
+    if second == 60 {
         (second, nanos) = (59, 999_999_999);
     }
-    let civil =
-        DateTime::new(number(0..4), small(5), small(8), small(11), small(14), second, nanos)
-            .map_err(|_| TimeError::Range)?;
-    Ok((civil, rest))
+    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    if !is_date || 23 < hour || 59 < minute || 59 < second {
+        return Err(TimeError::Range);
+    }
+    let days = days_before(year, month) + day - 1;
+    Ok((Civil { seconds: ((days * 24 + hour) * 60 + minute) * 60 + second, nanos }, rest))
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970 to the first of a month.
+fn days_before(year: i64, month: i64) -> i64 {
+    // Years begin in March, so that the leap day is the last of its year.
+    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + (month * 153 + 2) / 5 - 719_468
+}
+
+/// The date that many days after 1970.
+fn date_of(days: i64) -> (i64, i64, i64) {
+    // A guess that is never too late, then at most a few steps.
+    let mut year = 1970 + days.div_euclid(366) - i64::from(days < 0);
+    while days_before(year + 1, 1) <= days {
+        year += 1;
+    }
+    let mut month = 1;
+    while month < 12 && days_before(year, month + 1) <= days {
+        month += 1;
+    }
+    (year, month, days - days_before(year, month) + 1)
 }
 
 /// Reads `Z` or `±HH:MM` and gives it in minutes.
-fn offset(text: &str) -> Result<i32, TimeError> {
+fn offset(text: &str) -> Result<i64, TimeError> {
     if matches!(text, "Z" | "z") {
         return Ok(0);
     }
@@ -191,7 +238,7 @@ fn offset(text: &str) -> Result<i32, TimeError> {
     if ![h1, h2, m1, m2].iter().all(u8::is_ascii_digit) {
         return Err(TimeError::Form);
     }
-    let pair = |tens: u8, ones: u8| i32::from(tens - b'0') * 10 + i32::from(ones - b'0');
+    let pair = |tens: u8, ones: u8| i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
     let (hours, minutes) = (pair(h1, h2), pair(m1, m2));
     if 23 < hours || 59 < minutes {
         return Err(TimeError::Range);
@@ -200,9 +247,9 @@ fn offset(text: &str) -> Result<i32, TimeError> {
     Ok(if sign == b'-' { -total } else { total })
 }
 
-fn instant(civil: DateTime, offset_minutes: i32) -> Result<Timestamp, TimeError> {
-    let offset = Offset::from_seconds(offset_minutes * 60).map_err(|_| TimeError::Range)?;
-    offset.to_timestamp(civil).map(Timestamp).map_err(|_| TimeError::Range)
+fn instant(civil: Civil, offset_minutes: i64) -> Result<Timestamp, TimeError> {
+    // An offset may lead out of the years that can be written.
+    Timestamp::new(civil.seconds - offset_minutes * 60, civil.nanos).ok_or(TimeError::Range)
 }
 
 #[cfg(test)]
@@ -217,7 +264,9 @@ mod tests {
             ("2025-01-15T09:00:00.250Z", "2025-01-15T09:00:00.25Z"),
             ("2025-01-15T09:00:00+02:00", "2025-01-15T07:00:00Z"),
             ("2024-02-29T23:59:60Z", "2024-02-29T23:59:59.999999999Z"),
-            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+            ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+            ("9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z"),
+            ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.5Z"),
         ] {
             assert_eq!(Timestamp::parse(text).unwrap().to_string(), wanted, "{text}");
         }
@@ -238,6 +287,7 @@ mod tests {
             "2025-01-15T09:00:00+24:00",
             "2025-01-15T09:00:00Z ",
             "yesterday",
+            "0000-01-01T00:00:00+01:00",
             "２０２５-01-15T09:00:00Z",
         ] {
             assert!(Timestamp::parse(text).is_err(), "{text}");
@@ -254,6 +304,28 @@ mod tests {
             assert!(!is_proper, "{text}");
         }
         assert!(Timestamp::parse_lenient("soon").is_err());
+    }
+
+    #[test]
+    fn ours_every_day_has_its_date() {
+        let (mut year, mut month, mut day) = (0, 1, 1);
+        for days in -719_528..=2_932_896 {
+            assert_eq!(date_of(days), (year, month, day));
+            assert_eq!(days_before(year, month) + day - 1, days);
+            day += 1;
+            if days_in(year, month) < day {
+                (month, day) = (month + 1, 1);
+            }
+            if 12 < month {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!((year, month, day), (10_000, 1, 1));
+        // `date -u -d @1793491200`
+        assert_eq!(
+            Timestamp::from_unix_seconds(1_793_491_200).unwrap().to_string(),
+            "2026-11-01T00:00:00Z"
+        );
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub(crate) enum Lost {
     Broken,
 }
 
-/// Defines a wire object; see the module's words.
+/// Defines a wire object.
 macro_rules! wire {
     (
         $(#[$meta:meta])*

@@ -81,7 +81,7 @@ pub fn apply(
 ) -> Result<Applied, MergeError> {
     let readers = open_all(&mut inputs, how.options)?;
     let headers: Vec<Header> = readers.iter().map(|reader| reader.header().clone()).collect();
-    let steps = plan(&headers, &mut inputs, how.options)?;
+    let steps = plan(&headers, &inputs, how.options)?;
     let mark = steps.last().map_or_else(
         || headers.first().map(|header| header.generated),
         |step| headers.get(step.input).map(|header| header.generated),
@@ -122,17 +122,22 @@ pub fn apply(
     // A chain that links says where it ends, so line 1 can be hashed first.
     let claimed = steps.last().filter(|step| step.links).and_then(|step| step.chain.as_ref());
     let claimed = claimed.map(|chain| Chain { from: None, removed: Vec::new(), ..chain.clone() });
+    let track = if hashing == Hashing::Nothing { Track::Nothing } else { Track::State };
     let mut run = Run {
         stages: vec![Stage::default(); 1 + steps.len()],
-        writer: Writer::with_header(folder, &result(claimed), Limits::SPEC)?,
+        writer: Writer::with_header(folder, track, &result(claimed), Limits::SPEC)?,
         hashing,
         steps: &steps,
         counts: [0; 3],
     };
     run.walk(&mut cursors)?;
     let Run { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
-    for (number, cursor) in cursors {
-        cursor.finish().map_err(MergeError::read(number))?;
+    for (input, cursor) in cursors {
+        let receipt = cursor.finish().map_err(MergeError::read(input))?;
+        let skipped = receipt.tally.skipped;
+        if is_chained && 0 < skipped && receipt.header.chain.is_some() {
+            return Err(MergeError::Skipped { input, skipped });
+        }
     }
     add_up(&mut stages, named.map_or(State::EMPTY, |chain| chain.state));
     if hashing != Hashing::Nothing {
@@ -145,7 +150,12 @@ pub fn apply(
 
     let Stage { state, pages, .. } = stages.last().copied().unwrap_or_default();
     let chain = Chain { from: None, state, pages, removed: Vec::new() };
-    let written = writer.close()?.finish(result(Some(chain)), std::slice::from_ref(target))?;
+    let spooled = writer.close()?;
+    // The stages followed the changes; this is what the pages themselves give.
+    if let Some(found) = spooled.snapshot_chain().filter(|found| found.state != state) {
+        return Err(MergeError::State { input: 0, claimed: state, found: found.state });
+    }
+    let written = spooled.finish(result(Some(chain)), std::slice::from_ref(target))?;
     let written = written.into_iter().next().expect("one target gives one file");
     Ok(Applied { written, deltas: fates, inserted, replaced, removed })
 }
@@ -153,6 +163,8 @@ pub fn apply(
 /// The customary id of a collection: section, kind, moment (D49).
 pub fn collection_id(section: &str, kind: Kind, generated: Timestamp) -> String {
     let stamp: String = generated.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+    // A long section's name is cut, so that the id stays a name.
+    let section: String = section.chars().take(200).collect();
     format!("{section}-{}-{stamp}", kind.name())
 }
 
@@ -200,7 +212,7 @@ impl Step {
 /// Orders the deltas, leaves out what is covered, stops at a gap.
 fn plan(
     headers: &[Header],
-    inputs: &mut [Input<'_>],
+    inputs: &[Input<'_>],
     options: Options,
 ) -> Result<Vec<Step>, MergeError> {
     let Some(snapshot) = headers.first() else { return Ok(Vec::new()) };
@@ -209,7 +221,7 @@ fn plan(
     let mut state = snapshot.chain.as_ref().map(|chain| chain.state);
     let is_chained = deltas.iter().any(|(_, header)| header.chain.is_some());
     if state.is_none() && is_chained {
-        state = inputs.first_mut().map(|input| state_of(input, options)).transpose()?;
+        state = inputs.first().map(|input| state_of(input, options)).transpose()?;
     }
     let mut mark = snapshot.generated;
     let mut steps = Vec::new();
@@ -235,11 +247,13 @@ fn plan(
 }
 
 /// Reads a snapshot that does not name its state, just to know it.
-fn state_of(input: &mut Input<'_>, options: Options) -> Result<State, MergeError> {
-    let mut reader = cursor::open(input, options).map_err(MergeError::read(0))?;
+fn state_of(input: &Input<'_>, options: Options) -> Result<State, MergeError> {
+    // Its findings are reported when it is walked.
+    let mut quiet = Input { open: input.open, sink: &mut () };
+    let mut reader = cursor::open(&mut quiet, options).map_err(MergeError::read(0))?;
     let mut state = State::EMPTY;
     while reader
-        .next(input.sink, |record| state.add(record.page.url.key(), record.digest()))
+        .next(quiet.sink, |record| state.add(record.page.url.key(), record.digest()))
         .map_err(MergeError::read(0))?
         .is_some()
     {}

@@ -263,6 +263,17 @@ pub(crate) fn encode(
     text: &mut dyn Read,
     out: &File,
 ) -> io::Result<()> {
+    encode_with(workers(), coding, level, size, text, out)
+}
+
+fn encode_with(
+    workers: u32,
+    coding: Coding,
+    level: u8,
+    size: u64,
+    text: &mut dyn Read,
+    out: &File,
+) -> io::Result<()> {
     let out = BufWriter::with_capacity(256 << 10, out);
     let level = level.min(coding.highest_level());
     let mut out = match coding {
@@ -284,7 +295,7 @@ pub(crate) fn encode(
             let mut zstd = zstd::stream::write::Encoder::new(out, level.into())?;
             // With workers the bytes do not depend on how many there are;
             // without, they differ.
-            zstd.multithread(workers())?;
+            zstd.multithread(workers)?;
             // Jobs of 4 MiB halve the memory for half a per cent of size.
             zstd.set_parameter(zstd::zstd_safe::CParameter::JobSize(4 << 20))?;
             zstd.include_checksum(true)?;
@@ -312,5 +323,26 @@ fn copy(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
             Err(error) => return Err(error),
         };
         to.write_all(buffer.get(..n).unwrap_or_default())?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // D08
+    fn ours_the_number_of_workers_does_not_change_the_bytes() {
+        // Several jobs of 4 MiB, neither empty nor noise.
+        let text: Vec<u8> =
+            (0..900_000_u64).flat_map(|n| (n * n % 999_983 * 77).to_le_bytes()).collect();
+        let coded = |workers| {
+            let out = tempfile::NamedTempFile::new().unwrap();
+            let (size, mut text) = (text.len() as u64, text.as_slice());
+            encode_with(workers, Coding::Zstd, 3, size, &mut text, out.as_file()).unwrap();
+            std::fs::read(out.path()).unwrap()
+        };
+        let one = coded(1);
+        assert_eq!(zstd::stream::decode_all(one.as_slice()).unwrap(), text);
+        assert!(one == coded(2) && one == coded(3), "the bytes differ");
     }
 }

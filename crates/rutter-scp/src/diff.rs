@@ -10,7 +10,7 @@ use rutter_page::LineDigest;
 
 use crate::cursor::{self, Cursor, Input, Order, WalkError};
 use crate::error::{ReadError, WriteError};
-use crate::header::{Chain, Header, Kind};
+use crate::header::{Chain, Header, Kind, Version};
 use crate::merge;
 use crate::reader::{Options, Receipt};
 use crate::sort::Entry;
@@ -67,6 +67,25 @@ pub enum MergeError {
         /// What the pages give.
         found: State,
     },
+    /// Pages of a chained collection cannot be used, so no state that counts
+    /// them can be reached (D95).
+    #[error("{skipped} of its pages cannot be used, so its state cannot be reached")]
+    Skipped {
+        /// Number of the input.
+        input: usize,
+        /// How many.
+        skipped: u64,
+    },
+    /// Changed pages whose time did not move would be ignored by every reader
+    /// of a delta (SCP-133).
+    #[error("{0} changed pages have no later `modified`; readers of a delta would ignore them")]
+    Stuck(u64),
+    /// The newer snapshot is not newer.
+    #[error("generated {1}, not later than {2}")]
+    NotLater(usize, rutter_page::Timestamp, rutter_page::Timestamp),
+    /// There is nothing to pack: an empty snapshot would delete a section.
+    #[error("there are no pages")]
+    Empty,
     /// Too many pages would go at once (D23).
     #[error("would delete {deleted} of {pages} pages at once")]
     MassDeletion {
@@ -125,24 +144,35 @@ impl Difference {
 
     /// Line 1 of the delta that leads from the old snapshot to the new one.
     ///
-    /// Fails where more pages went than a delta may list (D95).
-    pub fn delta_header(&self, id: String) -> Result<Header, WriteError> {
+    /// Fails where no delta can lead there: the new snapshot is not later, or
+    /// it changed pages without moving their time, or, where the delta names
+    /// its states, it lost more pages than a delta may list (D95).
+    pub fn delta_header(&self, id: String) -> Result<Header, MergeError> {
+        let (old, new) = (self.old.header.generated, self.new.header.generated);
+        if new <= old {
+            return Err(MergeError::NotLater(1, new, old));
+        }
+        if self.states.is_some() && 0 < self.stuck {
+            return Err(MergeError::Stuck(self.stuck));
+        }
         let chain = match self.states {
             None => None,
             Some(_) if Chain::MOST_REMOVED < self.removed.len() => {
                 let n_removed = usize::try_from(self.n_removed).unwrap_or(usize::MAX);
-                return Err(WriteError::TooManyRemoved(n_removed));
+                return Err(WriteError::TooManyRemoved(n_removed).into());
             }
             Some((from, state)) => Some(Chain {
                 from: Some(from),
                 state,
-                pages: self.added + self.changed + self.unchanged,
+                pages: self.added + self.changed + self.unchanged + self.new.tally.skipped,
                 removed: self.removed.clone(),
             }),
         };
         let kind = Kind::Delta { since: self.old.header.generated };
         let extra = Vec::new();
-        Ok(Header { id, kind, chain, checksum: None, extra, ..self.new.header.clone() })
+        let section = self.new.header.section.clone();
+        let version = Version::CURRENT;
+        Ok(Header { id, section, kind, generated: new, version, chain, checksum: None, extra })
     }
 }
 

@@ -33,6 +33,12 @@ pub enum WriteError {
          use a lower level or write plain .scp"
     )]
     Ratio(u64, u64),
+    /// The file would be larger than the limit.
+    #[error("the collection would have {0} bytes, at most {1}; split the section")]
+    TooLarge(u64, u64),
+    /// An id or a section's name that readers would refuse.
+    #[error("`{0}` cannot name a collection: letters, digits, hyphen, underscore, at most 255")]
+    Name(String),
     /// Line 1 would be too long, or list too many removals (D95).
     #[error("{0} removed pages do not fit a delta; publish the snapshot instead")]
     TooManyRemoved(usize),

@@ -125,7 +125,11 @@ pub(crate) struct Threaded {
 }
 
 impl Threaded {
-    pub(crate) fn new(cutter: Cutter, hash: TailHash, first: Option<Batch>) -> Self {
+    pub(crate) fn new(
+        cutter: Cutter,
+        hash: TailHash,
+        first: Option<Batch>,
+    ) -> std::io::Result<Self> {
         let (messages_in, messages) = mpsc::sync_channel(QUEUE);
         let (empties, empties_out) = mpsc::channel();
         let lane = Arc::new(Lane { queue: Mutex::default(), hash: Mutex::new(hash) });
@@ -138,9 +142,10 @@ impl Threaded {
             // The first batch comes back like every other.
             n_out: usize::from(first.is_some()),
         };
-        thread::spawn(move || decoder.run());
+        // Nobody joins it: it ends with its input, or when we are gone.
+        thread::Builder::new().spawn(move || decoder.run())?;
         let current = first.map(Arc::new);
-        Self { messages, empties, lane, current, totals: None, is_over: false }
+        Ok(Self { messages, empties, lane, current, totals: None, is_over: false })
     }
 
     fn advance(&mut self) -> Result<bool, ReadError> {

@@ -219,6 +219,9 @@ impl<'a> Fields<'_, 'a> {
         let section = self.name("section")?;
         let generated = self.required("generated").and_then(|t| time("generated", &t, sink))?;
         let kind = self.kind(sink)?;
+        if kind.since().is_some_and(|since| generated < since) {
+            report(sink, &rules::SINCE_AFTER_GENERATED, "/collection/since", "");
+        }
         let checksum = self.checksum()?;
         let chain = self.chain(sink)?;
         let names_chain = self.members.iter().any(|(key, _)| &**key == "rutter");
@@ -274,7 +277,7 @@ impl<'a> Fields<'_, 'a> {
         let kind = self.required("type")?;
         match &*kind {
             "snapshot" => {
-                if self.text("since")?.is_some() {
+                if one(self.members, "since", "/collection/since")?.is_some() {
                     report(sink, &rules::SINCE_ON_SNAPSHOT, "/collection/since", "");
                 }
                 Ok(Kind::Snapshot)

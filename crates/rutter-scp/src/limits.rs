@@ -34,7 +34,7 @@ impl Limits {
         coded: 50_000_000_000,
         decoded: 500_000_000_000,
         page: 100_000_000,
-        metadata: 4 << 20,
+        metadata: 2 << 20,
         parts: PageLimits::SPEC,
         window_log: 23,
         page_millis: 2000,

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::time::Instant;
 
-use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
+use rutter_finding::{Finding, FindingSink, Place, Refusal};
 use rutter_page::{Head, Judge, LineDigest, Page};
 
 use crate::batch::{Cutter, Holds};
@@ -65,6 +65,8 @@ pub struct Lines {
     feed: Feed,
     state: LineState,
     codings: Vec<Coding>,
+    /// Whether the bytes could not be had or decoded to their end.
+    has_failed: bool,
 }
 
 /// What has been dealt with before the first page line.
@@ -88,6 +90,8 @@ struct LineState {
     at: usize,
     first_blank: Option<u64>,
     has_met_crlf: bool,
+    /// Why the text was refused, if it was: said again to whoever goes on.
+    refused: Option<Refusal>,
 }
 
 /// Page lines lent from one batch.
@@ -118,8 +122,9 @@ impl Lines {
         let judge = Judge::new(limits.parts);
         let Begun { at, lines, has_met_crlf } = begun;
         let tally = Tally { lines, ..Tally::default() };
-        let state = LineState { judge, limits, tally, at, first_blank: None, has_met_crlf };
-        Self { feed, state, codings }
+        let state =
+            LineState { judge, limits, tally, at, first_blank: None, has_met_crlf, refused: None };
+        Self { feed, state, codings, has_failed: false }
     }
 
     /// What has been counted so far.
@@ -135,10 +140,27 @@ impl Lines {
     /// Lends the batch at hand, or the next one; `None` at the end.
     ///
     /// What is left of a batch that was not read to its end is lent again.
+    ///
+    /// After an error every further call is an error too.
     pub fn batch(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Lent<'_>>, ReadError> {
+        if let Some(refusal) = &self.state.refused {
+            return Err(refusal.clone().into());
+        }
+        if self.has_failed {
+            return Err(std::io::Error::other("reading has failed before").into());
+        }
         while self.feed.current().is_none_or(|batch| batch.bytes().len() <= self.state.at) {
-            if !self.feed.advance()? {
-                return Ok(None);
+            let advanced = self.feed.advance();
+            match advanced {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(error) => {
+                    self.has_failed = true;
+                    if let ReadError::Refused(refusal) = &error {
+                        self.state.refused = Some(refusal.clone());
+                    }
+                    return Err(error);
+                }
             }
             self.state.at = 0;
             let holds = self.feed.current().map(|batch| batch.holds);
@@ -197,6 +219,13 @@ impl<'r> Lent<'r> {
         &mut self,
         sink: &mut dyn FindingSink,
     ) -> Result<Option<Record<'r>>, ReadError> {
+        self.try_next(sink).map_err(|refusal| {
+            self.state.refused = Some(refusal.clone());
+            refusal.into()
+        })
+    }
+
+    fn try_next(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Record<'r>>, Refusal> {
         while let Some(text) = self.next_line() {
             let number = self.state.tally.lines;
             let Some(text) = self.state.trim(text, number, sink) else { continue };
@@ -249,6 +278,10 @@ impl LineState {
         sink: &mut dyn FindingSink,
     ) -> Option<&'r [u8]> {
         let mut text = text;
+        if let Some(shorter) = text.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1) {
+            text = shorter;
+            sink.report(Finding::new(&rules::BYTE_ORDER_MARK, Place::line(1), ""));
+        }
         if let Some(shorter) = text.strip_suffix(b"\r") {
             text = shorter;
             if !std::mem::replace(&mut self.has_met_crlf, true) {
@@ -275,13 +308,13 @@ impl LineState {
         /// Below this a page cannot take long, and the clock costs more.
         const TIMED_FROM: usize = 64 << 10;
         let started = (TIMED_FROM < text.len()).then(Instant::now);
-        let mut page = self.judge.read(text, number, sink)?;
+        let page = self.judge.read(text, number, sink)?;
         if let Some(started) = started {
             let megabytes = u64::try_from(text.len() / 1_000_000).unwrap_or(u64::MAX);
             let allowed = self.limits.page_millis.saturating_mul(2 + megabytes) / 2;
-            if u128::from(allowed) < started.elapsed().as_millis() {
-                let detail = page.take().map_or(String::new(), |page| quoted(page.url.as_str()));
-                sink.report(Finding::new(&rules::PAGE_TOO_SLOW, Place::line(number), detail));
+            if u128::from(allowed) <= started.elapsed().as_millis() {
+                let detail = format!("more than {allowed} ms for {} bytes", text.len());
+                return Err(Refusal::new(&rules::PAGE_TOO_SLOW, Place::line(number), detail));
             }
         }
         match page {

@@ -89,9 +89,15 @@ pub fn is_replay(generated: Timestamp, newest_accepted: Option<Timestamp>) -> bo
 }
 
 /// Tells whether so many deletions at once need somebody's word: more than
-/// half of a section of more than 20 pages, or all of it (D23).
+/// half of a section of more than 20 pages (D23).
 pub fn is_mass_deletion(pages_before: u64, deleted: u64) -> bool {
     20 < pages_before && pages_before / 2 < deleted
+}
+
+/// Tells whether a snapshot is held back until another confirms it: it has no
+/// pages, or it would delete too many (D23).
+pub fn is_held_back(pages_before: u64, deleted: u64, pages_after: u64) -> bool {
+    (0 < pages_before && pages_after == 0) || is_mass_deletion(pages_before, deleted)
 }
 
 /// How old a collection is in a reader's eyes.
@@ -192,5 +198,7 @@ mod tests {
         assert!(!is_mass_deletion(100, 50));
         assert!(is_mass_deletion(100, 51));
         assert!(is_mass_deletion(21, 21));
+        assert!(is_held_back(5, 5, 0) && !is_held_back(0, 0, 0));
+        assert!(is_held_back(100, 51, 49) && !is_held_back(100, 50, 50));
     }
 }

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use rutter_finding::{Finding, FindingSink, Mode, Place, Refusal, Severity, quoted};
-use rutter_page::{LanguageTag, Page, Str};
+use rutter_page::{LanguageTag, Page};
 
 use crate::cursor::{Input, Order};
 use crate::diff::MergeError;
@@ -33,11 +33,23 @@ pub struct Packing {
     pub mode: Mode,
     /// Whether a snapshot carries its state.
     pub track: Track,
+    /// Whether a collection without pages is written.
+    pub empty: Empty,
+}
+
+/// Whether a collection without pages is written. Mostly it means that
+/// something went wrong before, and readers would lose the whole section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Empty {
+    /// Stop and ask.
+    Refused,
+    /// It is meant.
+    Allowed,
 }
 
 /// Packs the pages of all inputs, in order, into the targets.
 pub fn pack(
-    inputs: Vec<Input<'_>>,
+    mut inputs: Vec<Input<'_>>,
     header: Header,
     how: Packing,
     targets: &[Target],
@@ -48,13 +60,20 @@ pub fn pack(
         Order::Given => Gather::Direct(&mut writer, None),
         Order::Sort => Gather::Sorted(Sorter::new(folder)),
     };
-    for (number, mut input) in inputs.into_iter().enumerate() {
-        read_all(&mut input, number, &how, &mut gather)?;
+    for (number, input) in inputs.iter_mut().enumerate() {
+        read_all(input, number, &how, &mut gather)?;
     }
     if let Gather::Sorted(sorter) = gather {
-        write_sorted(sorter, &mut writer, &how)?;
+        for (number, finding) in write_sorted(sorter, &mut writer, how.mode)? {
+            if let Some(input) = inputs.get_mut(number) {
+                input.sink.report(finding);
+            }
+        }
     }
     let spooled = writer.close()?;
+    if spooled.pages() == 0 && how.empty == Empty::Refused {
+        return Err(MergeError::Empty);
+    }
     let chain = spooled.snapshot_chain().filter(|_| header.kind == Kind::Snapshot);
     Ok(spooled.finish(Header { chain, ..header }, targets)?)
 }
@@ -130,8 +149,10 @@ impl Gather<'_> {
                 *last = Some(page.url.key().to_owned());
             }
             Self::Sorted(sorter) => {
-                let line = page.to_line();
-                let pushed = sorter.push(page.url.key(), page.modified, line.as_bytes());
+                // Where it came from goes along, for whoever finds it twice.
+                let mut line = Origin { input: number, line: record.line }.to_bytes().to_vec();
+                line.extend_from_slice(page.to_line().as_bytes());
+                let pushed = sorter.push(page.url.key(), page.modified, &line);
                 pushed.map_err(|error| MergeError::Read(number, error.into()))?;
             }
         }
@@ -139,40 +160,76 @@ impl Gather<'_> {
     }
 }
 
-/// The page as we write it: its language in the customary case.
+/// The page as we write it: its language in the customary case, and unknown
+/// where the schema's pattern has no place for it (D42).
 fn canonical(page: Page<'_>) -> Page<'_> {
-    if page.language.is_regular() {
+    // Two lower-case letters are what they should be.
+    if page.language.as_str().len() == 2 && page.language.is_regular() {
         return page;
     }
-    let canonical = page.language.canonical();
-    let text = Str::from(canonical.as_str().to_owned());
-    let language = LanguageTag::parse(text).unwrap_or(LanguageTag::UNDETERMINED);
+    let language = page.language.canonical();
+    let language = if language.is_regular() { language } else { LanguageTag::UNDETERMINED };
     Page { language, ..page }
 }
 
-/// Writes what was sorted, one page per key.
-fn write_sorted(sorter: Sorter, writer: &mut Writer, how: &Packing) -> Result<(), MergeError> {
+/// Where a line came from, in front of it while it is sorted.
+#[derive(Clone, Copy)]
+struct Origin {
+    input: usize,
+    line: u64,
+}
+
+impl Origin {
+    const SIZE: usize = 16;
+
+    fn to_bytes(self) -> [u8; Self::SIZE] {
+        (u128::from(self.line) << 64 | self.input as u128).to_le_bytes()
+    }
+
+    /// Takes the origin off again.
+    fn split(bytes: &[u8]) -> (Self, &[u8]) {
+        let (origin, line) = bytes.split_at_checked(Self::SIZE).unwrap_or((&[], bytes));
+        let number = u128::from_le_bytes(origin.try_into().unwrap_or_default());
+        let half = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or(0);
+        let input = usize::try_from(half(number)).unwrap_or(0);
+        (Self { input, line: half(number >> 64) }, line)
+    }
+}
+
+/// Writes what was sorted, one page per key; gives what came twice.
+fn write_sorted(
+    sorter: Sorter,
+    writer: &mut Writer,
+    mode: Mode,
+) -> Result<Vec<(usize, Finding)>, MergeError> {
+    /// Doubles that are told one by one.
+    const MOST_TOLD: usize = 1000;
     let read_error = |error: std::io::Error| MergeError::Read(0, ReadError::Io(error));
     let mut sorted = sorter.finish().map_err(read_error)?;
     let (mut entry, mut next) = (Entry::empty(), Entry::empty());
+    let mut doubles = Vec::new();
     if !sorted.next(&mut entry).map_err(read_error)? {
-        return Ok(());
+        return Ok(doubles);
     }
     while sorted.next(&mut next).map_err(read_error)? {
         if entry.key != next.key {
-            writer.line(&entry.key, &entry.line)?;
+            writer.line(&entry.key, Origin::split(&entry.line).1)?;
             std::mem::swap(&mut entry, &mut next);
             continue;
         }
-        if how.mode == Mode::Strict {
-            let detail = quoted(&entry.key);
-            let refusal = Refusal::new(&rules::DUPLICATE_PAGE, Place::WHOLE, detail);
-            return Err(WriteError::Refused(refusal).into());
+        let (origin, _) = Origin::split(&next.line);
+        let (place, detail) = (Place::pointer(origin.line, "/url"), quoted(&next.key));
+        if mode == Mode::Strict {
+            let refusal = Refusal::new(&rules::DUPLICATE_PAGE, place, detail);
+            return Err(MergeError::Read(origin.input, refusal.into()));
+        }
+        if doubles.len() < MOST_TOLD {
+            doubles.push((origin.input, Finding::new(&rules::DUPLICATE_PAGE, place, detail)));
         }
         if merge::delta(Some(entry.modified), next.modified) == Merge::Replace {
             std::mem::swap(&mut entry, &mut next);
         }
     }
-    writer.line(&entry.key, &entry.line)?;
-    Ok(())
+    writer.line(&entry.key, Origin::split(&entry.line).1)?;
+    Ok(doubles)
 }

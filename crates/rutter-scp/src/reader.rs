@@ -45,7 +45,7 @@ pub enum Threads {
     Two,
 }
 
-/// Reads a collection; see the module's words.
+/// Reads a collection.
 #[derive(Debug)]
 pub struct Reader {
     header: Header,
@@ -97,7 +97,7 @@ impl Reader {
         let codings = cutter.codings().to_vec();
         let feed = match threads {
             Threads::One => Feed::Inline(Box::new(Inline::new(cutter, hash, Some(first)))),
-            Threads::Two => Feed::Threaded(Threaded::new(cutter, hash, Some(first))),
+            Threads::Two => Feed::Threaded(Threaded::new(cutter, hash, Some(first))?),
         };
         let lines = Lines::new(feed, codings, limits, begun);
         Ok(Self { header, line_1, lines, limits })
@@ -209,7 +209,9 @@ impl Reader {
             }
             Some(claimed) => {
                 let form = match again {
-                    Some(again) => rarer_form(again()?, &self.line_1, claimed, self.limits)?,
+                    Some(again) => {
+                        rarer_form(again()?, &self.line_1, digest, claimed, self.limits)?
+                    }
                     None => None,
                 };
                 let form = form.ok_or_else(|| {
@@ -281,15 +283,17 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
 fn rarer_form(
     input: impl Read + Send + 'static,
     line_1: &[u8],
+    seen: Digest,
     claimed: Digest,
     limits: Limits,
 ) -> Result<Option<Form>, ReadError> {
     let Some(cut) = excise::find(line_1) else { return Ok(None) };
     let mut zeros = line_1.to_vec();
-    zeros.get_mut(cut.digits).unwrap_or_default().fill(b'0');
-    let (mut zeroed, mut literal) = (TailHash::default(), TailHash::default());
+    zeros.get_mut(cut.digits.clone()).unwrap_or_default().fill(b'0');
+    let [mut zeroed, mut literal, mut excised]: [TailHash; 3] = Default::default();
     zeroed.update(&zeros);
     literal.update(line_1);
+    excised.update_excised(line_1, Some(&cut));
     let mut cutter = Cutter::new(Decoder::open(input, None, limits)?, 0);
     let mut to_skip = line_1.len();
     let mut buffer = Vec::new();
@@ -299,7 +303,12 @@ fn rarer_form(
         let rest = batch.bytes().get(n..).unwrap_or_default();
         zeroed.update(rest);
         literal.update(rest);
+        excised.update(rest);
         buffer = batch.into_buffer();
+    }
+    // The pages came from the first reading; the second must be of the same text.
+    if excised.finish().0 != seen {
+        return Ok(None);
     }
     let is_claimed = |hash: TailHash| hash.finish().0 == claimed;
     Ok(if is_claimed(zeroed) {

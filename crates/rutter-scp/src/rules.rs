@@ -87,9 +87,9 @@ rutter_finding::rules! {
         "The page is skipped without being held in memory.",
         "Split the page; the specification allows 100 MB.";
     /// A page that took too long.
-    PAGE_TOO_SLOW = "SC044" "page-too-slow" (advice, "SCP-182")
+    PAGE_TOO_SLOW = "SC044" "page-too-slow" (fatal, "SCP-182")
         "page took longer to read than allowed",
-        "Two seconds and one more per megabyte are allowed; the page is skipped.",
+        "Two seconds and one more per megabyte are allowed; leaving the page out would look like its removal, so the file is refused.",
         "Read it again on a less busy machine, or make the page smaller.";
     /// A byte order mark.
     BYTE_ORDER_MARK = "SC050" "byte-order-mark" (warning, "SCP-002")
@@ -147,7 +147,7 @@ rutter_finding::rules! {
         "Removals and states cannot be used; everything else can.",
         "Write from, state, pages and removed as the documentation shows.";
     /// Created in the future.
-    FROM_THE_FUTURE = "SC061" "generated-in-future" (advice, "SCP-166")
+    FROM_THE_FUTURE = "SC061" "generated-in-future" (warning, "SCP-166")
         "collection claims to be generated in the future",
         "Crawlers refuse what is more than ten minutes ahead of their clock.",
         "Set the clock, or the `generated` time, right.";
@@ -166,6 +166,11 @@ rutter_finding::rules! {
         "sitemap and collection differ in a detail",
         "Line 1 counts; times and sizes in the sitemap are off.",
         "Publish the sitemap again with the collections.";
+    /// A delta that ends before it begins.
+    SINCE_AFTER_GENERATED = "SC066" "since-after-generated" (warning, "SCP-013")
+        "delta's `since` is later than its `generated`",
+        "It covers no time at all, so no reader will apply it; old and new were probably swapped.",
+        "Write the older collection's `generated` as `since`.";
     /// Schema.org data tells another date.
     SCHEMA_DIFFERS = "SC065" "schema-date-differs" (hint, "SCP-048")
         "page and its schema.org data give different dates",

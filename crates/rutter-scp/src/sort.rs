@@ -52,7 +52,9 @@ pub struct Sorter {
     run_size: usize,
     bytes: Vec<u8>,
     slots: Vec<Slot>,
-    runs: Vec<File>,
+    /// Runs by how often they have been merged, oldest first in each level, so
+    /// that no line is written more often than there are levels.
+    levels: Vec<Vec<File>>,
 }
 
 /// Where in the run's bytes an entry lies: its key, then its line.
@@ -72,12 +74,14 @@ impl Sorter {
 
     fn with_run_size(folder: &Path, run_size: usize) -> Self {
         let folder = folder.to_owned();
-        Self { folder, run_size, bytes: Vec::new(), slots: Vec::new(), runs: Vec::new() }
+        Self { folder, run_size, bytes: Vec::new(), slots: Vec::new(), levels: Vec::new() }
     }
 
     /// Adds a line.
     pub fn push(&mut self, key: &str, modified: Timestamp, line: &[u8]) -> io::Result<()> {
-        let size = key.len() + line.len();
+        // Sorting needs half as much again for the slots.
+        let slots = self.slots.len() * size_of::<Slot>() * 3 / 2;
+        let size = key.len() + line.len() + slots;
         if !self.slots.is_empty() && self.run_size < self.bytes.len() + size {
             self.write_run()?;
         }
@@ -95,7 +99,8 @@ impl Sorter {
             self.write_run()?;
         }
         self.bytes = Vec::new();
-        Sorted::open(self.runs)
+        // The most often merged are the oldest.
+        Sorted::open(self.levels.into_iter().rev().flatten().collect())
     }
 
     fn write_run(&mut self) -> io::Result<()> {
@@ -108,25 +113,31 @@ impl Sorter {
             let (key, line) = (part(slot.start, slot.key_end), part(slot.key_end, slot.end));
             write_entry(&mut out, key, slot.modified, line)?;
         }
-        self.runs.push(out.into_inner().map_err(io::IntoInnerError::into_error)?);
+        let run = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.bytes.clear();
         self.bytes.shrink_to(self.run_size);
         self.slots.clear();
-        if MOST_RUNS <= self.runs.len() {
-            self.merge_runs()?;
-        }
-        Ok(())
+        self.add_run(run, 0)
     }
 
-    fn merge_runs(&mut self) -> io::Result<()> {
-        let mut sorted = Sorted::open(std::mem::take(&mut self.runs))?;
+    /// Adds a run to a level; a full level becomes one run of the next.
+    fn add_run(&mut self, run: File, level: usize) -> io::Result<()> {
+        if self.levels.len() <= level {
+            self.levels.resize_with(level + 1, Vec::new);
+        }
+        let Some(runs) = self.levels.get_mut(level) else { return Ok(()) };
+        runs.push(run);
+        if runs.len() < MOST_RUNS {
+            return Ok(());
+        }
+        let runs = std::mem::take(runs);
+        let mut sorted = Sorted::open(runs)?;
         let mut out = BufWriter::with_capacity(64 << 10, tempfile::tempfile_in(&self.folder)?);
         let mut entry = Entry::empty();
         while sorted.next(&mut entry)? {
             write_entry(&mut out, entry.key.as_bytes(), entry.modified, &entry.line)?;
         }
-        self.runs.push(out.into_inner().map_err(io::IntoInnerError::into_error)?);
-        Ok(())
+        self.add_run(out.into_inner().map_err(io::IntoInnerError::into_error)?, level + 1)
     }
 }
 
@@ -136,10 +147,12 @@ pub struct Sorted {
     heap: BinaryHeap<Reverse<Front>>,
 }
 
-/// The next entry of one run.
+/// The next entry of one run; its line is still in the file.
 #[derive(Debug)]
 struct Front {
-    entry: Entry,
+    key: String,
+    modified: Timestamp,
+    line_len: u64,
     run_idx: usize,
     rest: BufReader<File>,
 }
@@ -149,10 +162,11 @@ impl Sorted {
         let mut heap = BinaryHeap::new();
         for (run_idx, mut run) in runs.into_iter().enumerate() {
             run.seek(SeekFrom::Start(0))?;
-            let mut rest = BufReader::with_capacity(64 << 10, run);
-            let mut entry = Entry::empty();
-            if read_entry(&mut rest, &mut entry)? {
-                heap.push(Reverse(Front { entry, run_idx, rest }));
+            let rest = BufReader::with_capacity(64 << 10, run);
+            let Entry { key, modified, .. } = Entry::empty();
+            let mut front = Front { key, modified, line_len: 0, run_idx, rest };
+            if front.read_head()? {
+                heap.push(Reverse(front));
             }
         }
         Ok(Self { heap })
@@ -161,8 +175,11 @@ impl Sorted {
     /// Fills `entry` with the next line; false when there is none.
     pub fn next(&mut self, entry: &mut Entry) -> io::Result<bool> {
         let Some(mut front) = self.heap.pop() else { return Ok(false) };
-        std::mem::swap(entry, &mut front.0.entry);
-        if read_entry(&mut front.0.rest, &mut front.0.entry)? {
+        std::mem::swap(&mut entry.key, &mut front.0.key);
+        entry.modified = front.0.modified;
+        entry.line.clear();
+        front.0.rest.by_ref().take(front.0.line_len).read_to_end(&mut entry.line)?;
+        if front.0.read_head()? {
             self.heap.push(front);
         }
         Ok(true)
@@ -171,7 +188,7 @@ impl Sorted {
 
 impl Ord for Front {
     fn cmp(&self, other: &Self) -> Ordering {
-        (&self.entry.key, self.run_idx).cmp(&(&other.entry.key, other.run_idx))
+        (&self.key, self.run_idx).cmp(&(&other.key, other.run_idx))
     }
 }
 impl PartialOrd for Front {
@@ -199,25 +216,26 @@ fn write_entry(
     out.write_all(line)
 }
 
-fn read_entry(from: &mut impl Read, entry: &mut Entry) -> io::Result<bool> {
-    let mut number = [0; 8];
-    // An end before the first byte is the end of the run.
-    match from.read(&mut number)? {
-        0 => return Ok(false),
-        n => from.read_exact(number.get_mut(n..).unwrap_or_default())?,
+impl Front {
+    /// Reads everything about the next entry but its line; false at the end.
+    fn read_head(&mut self) -> io::Result<bool> {
+        let mut number = [0; 8];
+        // An end before the first byte is the end of the run.
+        match self.rest.read(&mut number)? {
+            0 => return Ok(false),
+            n => self.rest.read_exact(number.get_mut(n..).unwrap_or_default())?,
+        }
+        let key_len = u64::from_le_bytes(number);
+        self.rest.read_exact(&mut number)?;
+        self.line_len = u64::from_le_bytes(number);
+        let mut nanos = [0; 16];
+        self.rest.read_exact(&mut nanos)?;
+        let broken = || io::Error::new(io::ErrorKind::InvalidData, "sort run is damaged");
+        self.modified = Timestamp::from_nanos(i128::from_le_bytes(nanos)).ok_or_else(broken)?;
+        self.key.clear();
+        self.rest.by_ref().take(key_len).read_to_string(&mut self.key)?;
+        Ok(true)
     }
-    let key_len = u64::from_le_bytes(number);
-    from.read_exact(&mut number)?;
-    let line_len = u64::from_le_bytes(number);
-    let mut nanos = [0; 16];
-    from.read_exact(&mut nanos)?;
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "sort run is damaged");
-    entry.modified = Timestamp::from_nanos(i128::from_le_bytes(nanos)).ok_or_else(broken)?;
-    entry.key.clear();
-    from.by_ref().take(key_len).read_to_string(&mut entry.key)?;
-    entry.line.clear();
-    from.by_ref().take(line_len).read_to_end(&mut entry.line)?;
-    Ok(true)
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub(crate) struct Spooler {
     chunks: SyncSender<Chunk>,
     /// Chunks that come back empty, so that their memory is used again.
     empties: Receiver<Chunk>,
-    thread: JoinHandle<io::Result<Done>>,
+    /// `None` once it has been asked why it stopped.
+    thread: Option<JoinHandle<io::Result<Done>>>,
 }
 
 /// What the thread found out.
@@ -69,12 +70,14 @@ impl Spooler {
         track: Track,
         line_1: Option<&str>,
     ) -> Result<Self, WriteError> {
-        let at = |error| WriteError::Io(folder.to_owned(), error);
+        // The kind alone: a name nobody chose would only confuse.
+        let at = |error: io::Error| WriteError::Io(folder.to_owned(), error.kind().into());
         let out = tempfile::tempfile_in(folder).map_err(at)?;
-        let (chunks, arriving) = mpsc::sync_channel(4);
+        let (chunks, arriving) = mpsc::sync_channel(1);
         let (returning, empties) = mpsc::channel();
         let hash = line_1.map(|line_1| Sha256::new().chain_update(line_1.as_bytes()));
-        let thread = thread::spawn(move || write_all(&arriving, &returning, out, track, hash));
+        let write = move || write_all(&arriving, &returning, out, track, hash);
+        let thread = Some(thread::Builder::new().spawn(write).map_err(at)?);
         let folder = folder.to_owned();
         Ok(Self { folder, chunk: Chunk::default(), bytes: 0, track, chunks, empties, thread })
     }
@@ -89,10 +92,19 @@ impl Spooler {
             chunk.ends.push((chunk.keys.len(), chunk.text.len()));
         }
         if CHUNK <= chunk.text.len() && self.send().is_err() {
-            let error = io::Error::other("the spool cannot be written");
-            return Err(WriteError::Io(self.folder.clone(), error));
+            let folder = self.folder.clone();
+            return Err(WriteError::Io(folder, self.why_stopped()));
         }
         Ok(())
+    }
+
+    /// The error of a thread that no longer takes chunks.
+    fn why_stopped(&mut self) -> io::Error {
+        let ended = self.thread.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok(Err(error))) => error,
+            _ => io::Error::other("the spool has failed before"),
+        }
     }
 
     fn send(&mut self) -> Result<(), mpsc::SendError<Chunk>> {
@@ -106,7 +118,9 @@ impl Spooler {
         drop(self.send());
         let Self { folder, bytes, track, chunks, thread, .. } = self;
         drop(chunks);
-        let done = thread.join().expect("the spooling thread does not panic");
+        let gone = || io::Error::other("the spool has failed before");
+        let done = thread
+            .map_or_else(|| Err(gone()), |thread| thread.join().unwrap_or_else(|_| Err(gone())));
         let done = done.map_err(|error| WriteError::Io(folder.clone(), error))?;
         let Done { file, state, hash } = done;
         let state = (track == Track::State).then_some(state);

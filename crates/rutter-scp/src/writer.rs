@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 
 use crate::codec::{self, Coding};
 use crate::error::WriteError;
-use crate::header::{Chain, Header};
+use crate::header::{Chain, Header, is_name};
 use crate::limits::Limits;
 use crate::rules;
 use crate::spool::{Spool, Spooler};
@@ -72,7 +72,7 @@ pub enum Track {
     Nothing,
 }
 
-/// Takes pages, one by one; see the module's words.
+/// Takes pages, one by one.
 #[derive(Debug)]
 pub struct Writer {
     spooler: Spooler,
@@ -90,9 +90,14 @@ impl Writer {
 
     /// A writer for a caller who knows already what line 1 will say: the text
     /// is hashed as it comes, which saves a reading in the end.
-    pub fn with_header(folder: &Path, header: &Header, limits: Limits) -> Result<Self, WriteError> {
+    pub fn with_header(
+        folder: &Path,
+        track: Track,
+        header: &Header,
+        limits: Limits,
+    ) -> Result<Self, WriteError> {
         let header = Header { checksum: None, ..header.clone() };
-        let spooler = Spooler::start(folder, Track::Nothing, Some(&header.to_line()))?;
+        let spooler = Spooler::start(folder, track, Some(&header.to_line()))?;
         Ok(Self { spooler, header: Some(header), limits, pages: 0 })
     }
 
@@ -156,6 +161,11 @@ impl Spooled {
     /// The header's checksum is computed here, whatever it was.
     pub fn finish(self, header: Header, targets: &[Target]) -> Result<Vec<Written>, WriteError> {
         let Self { spool, known, pages, limits } = self;
+        for name in [&header.id, &header.section] {
+            if !is_name(name) {
+                return Err(WriteError::Name(name.clone()));
+            }
+        }
 
         let header = Header { checksum: None, ..header };
         let digest = match spool.digest.filter(|_| known.as_ref() == Some(&header)) {
@@ -170,6 +180,9 @@ impl Spooled {
             return Err(WriteError::TooManyRemoved(removed));
         }
         let decoded = line_1.len() as u64 + spool.bytes;
+        if limits.decoded < decoded {
+            return Err(WriteError::TooLarge(decoded, limits.decoded));
+        }
         let make = |target: &Target| {
             let mut text = Cursor::new(line_1.as_bytes()).chain(spool.reader());
             encode(target, decoded, &mut text, &limits)
@@ -235,6 +248,9 @@ fn encode(
     let file = staged_beside(&target.path).map_err(at)?;
     codec::encode(target.coding, target.level, decoded, text, file.as_file()).map_err(at)?;
     let coded = file.as_file().metadata().map_err(at)?.len();
+    if limits.coded < coded {
+        return Err(WriteError::TooLarge(coded, limits.coded));
+    }
     if limits.ratio.saturating_mul(coded) < decoded {
         return Err(WriteError::Ratio(decoded.div_ceil(coded.max(1)), limits.ratio));
     }

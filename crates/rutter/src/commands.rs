@@ -8,14 +8,14 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use rutter_finding::{FindingSink, Mode, Report};
 use rutter_page::Timestamp;
-use rutter_scp::{Input, MergeError, Opener, Order, Target, folder_of};
+use rutter_scp::{Input, Limits, MergeError, Opener, Order, Target, folder_of, is_name};
 
 use crate::exit::Exit;
 use crate::input::Source;
@@ -41,6 +41,51 @@ pub(crate) fn run_scp(command: &Scp, out: &mut Output) -> anyhow::Result<Exit> {
         Scp::Diff(args) => diff::run(args, out),
         Scp::Apply(args) => apply::run(args, out),
     }
+}
+
+/// How large inputs may be.
+#[derive(Debug, clap::Args)]
+struct LimitArgs {
+    /// How large inputs may be: 2 GB and 20 GB decoded, or the 50 GB and
+    /// 500 GB of the specification
+    #[arg(long, value_enum, default_value_t = Sizes::Usual)]
+    sizes: Sizes,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Sizes {
+    Usual,
+    Spec,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Limits {
+        match self.sizes {
+            Sizes::Usual => Limits::DEFAULT,
+            Sizes::Spec => Limits::SPEC,
+        }
+    }
+}
+
+/// Standard input can be given once.
+pub(crate) fn one_stdin(paths: &[PathBuf]) -> anyhow::Result<()> {
+    let n_stdin = paths.iter().filter(|path| path.as_os_str() == "-").count();
+    anyhow::ensure!(n_stdin <= 1, "only one input can be standard input");
+    Ok(())
+}
+
+/// An output that is also an input would be lost for what it was.
+fn refuse_overwriting(inputs: &[PathBuf], output: &Path) -> anyhow::Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_input = inputs.iter().any(|input| real(input).is_some() && real(input) == real(output));
+    anyhow::ensure!(!is_input, "{}: is also an input; name another output", output.display());
+    Ok(())
+}
+
+/// Reads an id or a section's name given as an argument.
+fn parse_name(text: &str) -> Result<String, String> {
+    let wanted = || "wanted letters, digits, hyphen and underscore, at most 255".to_owned();
+    is_name(text).then(|| text.to_owned()).ok_or_else(wanted)
 }
 
 /// Reads a time given as an argument.
@@ -70,11 +115,9 @@ fn target(path: &Path, level: Option<u8>) -> anyhow::Result<Target> {
     })?;
     if let Some(level) = level {
         let highest = target.coding.highest_level();
-        anyhow::ensure!(
-            level <= highest && (1 <= level || highest == 0),
-            "--level {level}: {} knows 1 to {highest}",
-            target.coding.name().unwrap_or("plain .scp"),
-        );
+        let name = target.coding.name().context("--level: plain .scp is not compressed")?;
+        let is_known = (1..=highest).contains(&level);
+        anyhow::ensure!(is_known, "--level {level}: {name} knows 1 to {highest}");
         target.level = level;
     }
     Ok(target)
@@ -139,6 +182,8 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
             anyhow::anyhow!("{}: is of section `{section}`, {} of `{first}`", name(number), name(0))
         }
         MergeError::Gap { input, .. }
+        | MergeError::Skipped { input, .. }
+        | MergeError::NotLater(input, ..)
         | MergeError::State { input, .. }
         | MergeError::MassDeletion { input, .. } => anyhow::Error::from(error).context(name(input)),
         other => other.into(),

@@ -40,13 +40,16 @@ impl Exit {
             return Some(Self::Integrity);
         }
         match cause.downcast_ref() {
-            Some(WriteError::Io(..)) => return Some(Self::Failure),
+            Some(WriteError::Io(..) | WriteError::Name(_)) => return Some(Self::Failure),
             Some(_) => return Some(Self::Integrity),
             None => {}
         }
         match cause.downcast_ref()? {
-            MergeError::Gap { .. } | MergeError::State { .. } => Some(Self::Integrity),
-            MergeError::MassDeletion { .. } => Some(Self::Refused),
+            MergeError::Gap { .. }
+            | MergeError::State { .. }
+            | MergeError::Skipped { .. }
+            | MergeError::Stuck(_) => Some(Self::Integrity),
+            MergeError::MassDeletion { .. } | MergeError::Empty => Some(Self::Refused),
             MergeError::Write(error) => Self::of_cause(error),
             _ => None,
         }

@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use tempfile::NamedTempFile;
+use rutter_scp::Limits;
+
+use crate::commands::one_stdin;
 
 /// Files below this size are read before anybody could watch.
 const WATCHED_FROM: u64 = 16 << 20;
@@ -19,23 +22,36 @@ pub(crate) struct Source {
 
 enum Place {
     File(PathBuf),
-    /// Standard input, kept on disk: it has a size then, and a second reading
-    /// is possible.
-    Spool(NamedTempFile),
+    /// Standard input or a pipe, kept in a file without a name: it has a size
+    /// then, a second reading is possible, and nothing is left behind.
+    Spool(Arc<File>),
 }
 
 impl Source {
     /// Takes a path, or standard input for `-`.
     pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
-            let mut spool = NamedTempFile::new().context("cannot make a temporary file")?;
-            io::copy(&mut io::stdin().lock(), &mut spool).context("cannot read standard input")?;
-            return Ok(Self { name: "<stdin>".to_owned(), place: Place::Spool(spool) });
+            return Self::spooled("<stdin>".to_owned(), io::stdin().lock());
         }
         let name = path.display().to_string();
         let metadata = path.metadata().with_context(|| name.clone())?;
         anyhow::ensure!(!metadata.is_dir(), "{name}: is a folder, wanted a file");
+        if !metadata.is_file() {
+            // A pipe can be read only once.
+            let pipe = File::open(path).with_context(|| name.clone())?;
+            return Self::spooled(name, pipe);
+        }
         Ok(Self { name, place: Place::File(path.to_owned()) })
+    }
+
+    /// Copies what can be read only once, up to the limit of the specification.
+    fn spooled(name: String, input: impl Read) -> anyhow::Result<Self> {
+        let mut spool = tempfile::tempfile().context("cannot make a temporary file")?;
+        let most = Limits::SPEC.coded;
+        let copied = io::copy(&mut input.take(most + 1), &mut spool);
+        let copied = copied.with_context(|| format!("cannot read {name}"))?;
+        anyhow::ensure!(copied <= most, "{name}: more than {most} bytes");
+        Ok(Self { name, place: Place::Spool(Arc::new(spool)) })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -44,32 +60,51 @@ impl Source {
 
     /// Opens it from its beginning, with a progress bar where one is of use.
     pub(crate) fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
-        let file = match &self.place {
-            Place::File(path) => File::open(path)?,
-            Place::Spool(spool) => spool.reopen()?,
-        };
-        let metadata = file.metadata()?;
-        // A pipe given by name has no size.
-        let size = metadata.is_file().then_some(metadata.len());
-        match size {
-            Some(size) if WATCHED_FROM < size && io::stderr().is_terminal() => {
-                let bar = bar(size, self.name.clone());
-                Ok((Box::new(Watched { file, bar }), Some(size)))
+        let (input, size): (Box<dyn Read + Send>, u64) = match &self.place {
+            Place::File(path) => {
+                let file = File::open(path)?;
+                let size = file.metadata()?.len();
+                (Box::new(file), size)
             }
-            _ => Ok((Box::new(file), size)),
+            Place::Spool(spool) => {
+                let size = spool.metadata()?.len();
+                (Box::new(ByPosition { file: Arc::clone(spool), at: 0 }), size)
+            }
+        };
+        if size <= WATCHED_FROM || !io::stderr().is_terminal() {
+            return Ok((input, Some(size)));
         }
+        let bar = bar(size, self.name.clone());
+        Ok((Box::new(Watched { input, bar }), Some(size)))
     }
 }
 
-/// A file whose reading is shown.
+/// Reads a file that others read too, each from its own place.
+struct ByPosition {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ByPosition {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.at)?;
+        #[cfg(windows)]
+        let n = std::os::windows::fs::FileExt::seek_read(&*self.file, buf, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// An input whose reading is shown.
 struct Watched {
-    file: File,
+    input: Box<dyn Read + Send>,
     bar: ProgressBar,
 }
 
 impl Read for Watched {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buf)?;
+        let n = self.input.read(buf)?;
         self.bar.inc(n as u64);
         Ok(n)
     }
@@ -89,5 +124,6 @@ fn bar(size: u64, name: String) -> ProgressBar {
 
 /// Takes all paths, in order.
 pub(crate) fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    one_stdin(paths)?;
     paths.iter().map(|path| Source::new(path)).collect()
 }

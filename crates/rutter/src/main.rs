@@ -17,7 +17,7 @@ use crate::output::Output;
 
 /// Makes websites readable for AI crawlers, and reads such sites exactly and cheaply.
 #[derive(Debug, Parser)]
-#[command(name = "rutter", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "rutter", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 clean, 1 findings, 2 usage or internal error, 3 network, \
     4 broken integrity or a limit, 5 refused by policy.")]
 struct Cli {

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use rutter_scp::MergeError;
+use rutter_scp::{MergeError, ReadError};
 
 /// Where everything goes that people and pipes get to see.
 pub(crate) struct Output {
@@ -43,12 +43,24 @@ impl Output {
     }
 }
 
-/// What to do about an error, where the error itself cannot know.
-fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
-    match cause.downcast_ref()? {
-        MergeError::MassDeletion { .. } => {
-            Some("--allow-mass-delete lets them go, if that is meant")
+/// What to do about an error.
+fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(ReadError::Refused(refusal)) = cause.downcast_ref() {
+        let is_first = refusal.place.line == Some(1);
+        if *refusal.rule == rutter_page::rules::PAGE_FIELD_MISSING && is_first {
+            return Some(
+                "pages are wanted; `inspect --content --json` gives those of a collection".into(),
+            );
         }
-        _ => None,
+        return Some(refusal.rule.fix.to_owned());
     }
+    let hint = match cause.downcast_ref()? {
+        MergeError::MassDeletion { .. } => "--allow-mass-delete lets them go, if that is meant",
+        MergeError::Empty => "--allow-empty writes the collection all the same, if that is meant",
+        MergeError::Stuck(_) => {
+            "give the pages a later `modified`, publish the snapshot, or use --plain"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }

@@ -10,8 +10,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use rutter_page::{Head, Timestamp};
 use rutter_scp::{
-    Applied, Applying, Change, Difference, Header, Input, Kind, Limits, MassDeletion, MergeError,
-    Opener, Options, Order, Packing, Target, Threads, Track, Version, Writer, apply, diff, pack,
+    Applied, Applying, Change, Difference, Empty, Header, Input, Kind, Limits, MassDeletion,
+    MergeError, Opener, Options, Order, Packing, Target, Threads, Track, Version, Writer, apply,
+    diff, pack,
 };
 use rutter_testkit::{page, snapshot};
 use serde_json::{Value, json};
@@ -121,12 +122,22 @@ fn packed(lines: &[String], day: u32, track: Track) -> Vec<u8> {
         order: Order::Sort,
         mode: rutter_finding::Mode::Strict,
         track,
+        empty: Empty::Allowed,
     };
     let target = Target::of_name(&folder.path().join("a.scp")).unwrap();
     let mut findings = Vec::new();
     let inputs = vec![Input { open: &open, sink: &mut findings }];
     let written = pack(inputs, header, how, &[target], folder.path()).unwrap();
     fs::read(&written[0].path).unwrap()
+}
+
+/// A changed collection with a checksum that covers the change.
+fn rechecked(text: &str) -> String {
+    let cut = text.find(",\"checksum\"").unwrap();
+    let end = text.find("\"}}\n").unwrap() + 1;
+    let (before, after) = (&text[..cut], &text[end..]);
+    let digest = rutter_page::Digest::of(format!("{before}{after}").as_bytes());
+    format!("{before},\"checksum\":\"{digest}\"{after}")
 }
 
 /// Compares two snapshots and makes the delta between them.
@@ -159,7 +170,7 @@ fn delta_of(old: &[u8], new: &[u8], track: Track) -> Result<(Difference, Vec<u8>
     Ok((difference, fs::read(&written[0].path).unwrap()))
 }
 
-#[test] // SCP-135
+#[test] // SCP-128 SCP-135
 fn spec_diff_says_what_came_changed_and_went() {
     let old = packed(&[page(1, 1), page(2, 1), page(3, 1)], 1, Track::State);
     let new = packed(&[page(2, 1), page(3, 2), page(4, 1)], 2, Track::State);
@@ -179,22 +190,43 @@ fn spec_diff_says_what_came_changed_and_went() {
 fn spec_diff_counts_pages_whose_time_did_not_move() {
     let old = packed(&[page(1, 2)], 1, Track::State);
     let new = packed(&[page(1, 2).replace("Berth", "Quay")], 2, Track::State);
-    let (difference, _) = delta_of(&old, &new, Track::State).unwrap();
+    // A chained delta could never lead there; a plain one says nothing of it.
+    let error = delta_of(&old, &new, Track::State).unwrap_err();
+    assert!(matches!(error, MergeError::Stuck(1)), "{error}");
+    let (difference, _) = delta_of(&old, &new, Track::Nothing).unwrap();
     assert_eq!((difference.changed, difference.stuck), (1, 1));
+}
+
+#[test] // D25
+fn ours_a_delta_needs_a_later_snapshot() {
+    let old = packed(&[page(1, 1)], 2, Track::State);
+    for day in [1, 2] {
+        let new = packed(&[page(1, 2)], day, Track::State);
+        let error = delta_of(&old, &new, Track::State).unwrap_err();
+        assert!(matches!(error, MergeError::NotLater(1, ..)), "{error}");
+    }
+}
+
+#[test] // D95
+fn ours_a_snapshot_that_lies_about_its_state_is_found_by_apply() {
+    let honest = packed(&[page(1, 1), page(2, 1)], 1, Track::State);
+    let new = packed(&[page(1, 2), page(2, 1)], 2, Track::State);
+    let (_, delta) = delta_of(&honest, &new, Track::State).unwrap();
+    // The same claims over a page nobody counted.
+    let text = String::from_utf8(honest).unwrap().replace("Berth 2", "Quay 2");
+    let folder = tempfile::tempdir().unwrap();
+    let lie = rechecked(&text).into_bytes();
+    let error = apply_all(&[lie, delta], MassDeletion::Refused, folder.path()).unwrap_err();
+    assert_eq!(refusal(&error), "state");
 }
 
 #[test] // D95
 fn ours_a_snapshot_that_lies_about_its_state_is_found_by_diff() {
     let old = packed(&[page(1, 1)], 1, Track::State);
     let mut new = String::from_utf8(packed(&[page(1, 2)], 2, Track::State)).unwrap();
-    // Another state, and a checksum that covers the lie.
     let at = new.find("\"state\":\"").unwrap() + 9;
     new.replace_range(at..at + 32, &"0".repeat(32));
-    let cut = new.find(",\"checksum\"").unwrap();
-    let end = new.find("\"}}\n").unwrap() + 1;
-    let bare = format!("{}{}", &new[..cut], &new[end..]);
-    let digest = rutter_page::Digest::of(bare.as_bytes());
-    new.replace_range(cut..end, &format!(",\"checksum\":\"{digest}\""));
+    let new = rechecked(&new);
     let error = delta_of(&old, new.as_bytes(), Track::State).unwrap_err();
     assert_eq!(refusal(&error), "state");
 }
@@ -247,7 +279,7 @@ fn ours_unsorted_and_double_pages_are_brought_in_order() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    // SCP-125 SCP-128 SCP-140: any road to a state is as good as another.
+    // SCP-125 SCP-140: any road to a state is as good as another.
     #[test]
     fn ours_applying_the_delta_gives_the_new_snapshot_to_the_byte(
         old in prop::collection::btree_map(0_usize..30, 1_u32..5, 0..25),

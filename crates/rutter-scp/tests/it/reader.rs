@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use rutter_page::{Digest, Page};
+use rutter_page::{Digest, LineDigest, Page};
 use rutter_scp::{Form, Header, Limits, Options, ReadError, Reader, Threads, rules};
 use rutter_testkit::{Dribble, Failing, gzip, page, snapshot, zstd};
 
@@ -112,8 +112,8 @@ fn ours_many_members_and_frames_are_one_file() {
     }
 }
 
-#[test] // SCP-181
-fn spec_owned_pages_come_one_by_one_and_finish_vouches() {
+#[test]
+fn ours_owned_pages_come_one_by_one_and_finish_vouches() {
     let (lines, text) = sample(5);
     let mut findings = Vec::new();
     let input = Cursor::new(text.into_bytes());
@@ -132,6 +132,50 @@ fn spec_finish_finds_faults_in_pages_nobody_asked_for() {
     let input = Cursor::new(snapshot(&lines).into_bytes());
     let reader = Reader::open(input, Options::default(), &mut findings).unwrap();
     assert_eq!(*refused(reader.finish(&mut findings)), rutter_page::rules::PAGE_FIELD_MISSING);
+}
+
+#[test] // SCP-029 SCP-030 SCP-095 SCP-096
+fn spec_after_an_error_nobody_gets_a_receipt() {
+    let mut lines: Vec<_> = (0..9).map(|n| page(n, 1)).collect();
+    lines[4] = "{\"url\":".to_owned();
+    let broken = snapshot(&lines).replacen("\"checksum\"", "\"other\"", 1);
+    let good = snapshot(&[page(0, 1)]).replacen("\"checksum\"", "\"other\"", 1);
+    let mut cut = gzip(good.as_bytes());
+    cut.truncate(cut.len() - 4);
+    for bytes in [broken.into_bytes(), cut] {
+        for threads in [Threads::One, Threads::Two] {
+            let options = Options { threads, ..Options::default() };
+            // Where line 1 itself cannot be had, there is no reader to ask.
+            let input = Cursor::new(bytes.clone());
+            let Ok(mut reader) = Reader::open(input, options, &mut ()) else { continue };
+            let first = reader.pages(&mut ()).find_map(Result::err);
+            let again = reader.pages(&mut ()).find_map(Result::err);
+            assert_eq!(format!("{first:?}"), format!("{again:?}"));
+            refused(reader.finish(&mut ()));
+        }
+    }
+}
+
+#[test] // SCP-028
+fn ours_many_batches_give_the_same_digest_on_two_threads() {
+    let lines: Vec<_> = (0..60_000).map(|n| page(n, 1)).collect();
+    let text = zstd(snapshot(&lines).as_bytes());
+    for is_slow in [false, true] {
+        let options = Options { threads: Threads::Two, ..Options::default() };
+        let mut reader = Reader::open(Cursor::new(text.clone()), options, &mut ()).unwrap();
+        let mut n_read = 0;
+        while let Some(mut batch) = reader.batch(&mut ()).unwrap() {
+            while let Some(record) = batch.next_page(&mut ()).unwrap() {
+                assert_eq!(record.text, lines[n_read]);
+                // A caller that works fills the queue, and the lane behind it.
+                if is_slow {
+                    (0..20).for_each(|_| assert_ne!(record.digest(), LineDigest::of(b"")));
+                }
+                n_read += 1;
+            }
+        }
+        assert_eq!(reader.finish(&mut ()).unwrap().form, Some(Form::Excised));
+    }
 }
 
 #[test]

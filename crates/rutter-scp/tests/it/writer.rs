@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use rutter_finding::Mode;
 use rutter_page::{Page, Timestamp};
 use rutter_scp::{
-    Coding, Header, Input, Kind, Limits, MergeError, Order, Packing, ReadError, Target, Track,
-    Version, WriteError, Writer, Written, pack, rules,
+    Coding, Empty, Header, Input, Kind, Limits, MergeError, Order, Packing, ReadError, Target,
+    Track, Version, WriteError, Writer, Written, pack, rules,
 };
 use rutter_testkit::{page, snapshot};
 
@@ -173,7 +173,8 @@ fn ours_knowing_line_1_before_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let lines = sample(10);
     let plain = write(folder.path(), &lines, "a.scp").unwrap();
-    let mut writer = Writer::with_header(folder.path(), &header(), Limits::SPEC).unwrap();
+    let mut writer =
+        Writer::with_header(folder.path(), Track::Nothing, &header(), Limits::SPEC).unwrap();
     for line in &lines {
         writer.line("", line.as_bytes()).unwrap();
     }
@@ -182,7 +183,8 @@ fn ours_knowing_line_1_before_changes_nothing() {
     let known = spooled.finish(header(), &[target]).unwrap();
     assert_eq!(fs::read(&plain[0].path).unwrap(), fs::read(&known[0].path).unwrap());
     // Another line 1 than announced is hashed anew.
-    let writer = Writer::with_header(folder.path(), &header(), Limits::SPEC).unwrap();
+    let writer =
+        Writer::with_header(folder.path(), Track::Nothing, &header(), Limits::SPEC).unwrap();
     let target = Target::of_name(&folder.path().join("c.scp")).unwrap();
     let other = Header { id: "other".to_owned(), ..header() };
     let written = writer.close().unwrap().finish(other, &[target]).unwrap();
@@ -198,7 +200,13 @@ fn pack_lines(lines: &str, mode: Mode, order: Order) -> Result<Vec<u8>, MergeErr
     };
     let mut findings = Vec::new();
     let inputs = vec![Input { open: &open, sink: &mut findings }];
-    let how = Packing { limits: Limits::DEFAULT, order, mode, track: Track::State };
+    let how = Packing {
+        limits: Limits::DEFAULT,
+        order,
+        mode,
+        track: Track::State,
+        empty: Empty::Allowed,
+    };
     let target = Target::of_name(&folder.path().join("a.scp")).unwrap();
     let written = pack(inputs, header(), how, &[target], folder.path())?;
     Ok(fs::read(&written[0].path).unwrap())
@@ -214,7 +222,8 @@ fn ours_packing_sorts_and_refuses_what_comes_twice() {
     assert_eq!(pack_lines(&unsorted, Mode::Strict, Order::Sort).unwrap(), sorted);
     let twice = format!("{a}\n{}\n{b}", page(1, 2));
     let error = pack_lines(&twice, Mode::Strict, Order::Sort).unwrap_err();
-    assert!(matches!(error, MergeError::Write(WriteError::Refused(_))), "{error}");
+    let MergeError::Read(0, ReadError::Refused(refusal)) = error else { panic!("{error}") };
+    assert_eq!((refusal.rule.code, refusal.place.line), ("SC058", Some(2)));
     let text = pack_lines(&twice, Mode::Lenient, Order::Sort).unwrap();
     assert_eq!(read_bytes(&text).0, [page(1, 2), b]);
 }

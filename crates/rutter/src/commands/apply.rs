@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rutter_finding::Mode;
 use rutter_scp::{Applying, Fate, MassDeletion, Options, Threads, Track, apply, folder_of};
 
-use crate::commands::{bytes, counted, target, with_inputs};
+use crate::commands::{LimitArgs, bytes, counted, target, with_inputs};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -31,18 +31,19 @@ pub(crate) struct Args {
     /// Leave out the `rutter` member that names the section's state
     #[arg(long)]
     plain: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let target = target(&args.output, args.level)?;
     let paths: Vec<PathBuf> = [&args.snapshot].into_iter().chain(&args.deltas).cloned().collect();
-    let n_stdin = paths.iter().filter(|path| path.as_os_str() == "-").count();
-    anyhow::ensure!(n_stdin <= 1, "only one input can be standard input");
     let sources = sources(&paths)?;
     let mass_deletion =
         if args.allow_mass_delete { MassDeletion::Allowed } else { MassDeletion::Refused };
     let track = if args.plain { Track::Nothing } else { Track::State };
-    let options = Options { threads: Threads::Two, ..Options::default() };
+    let limits = args.limits.limits();
+    let options = Options { limits, threads: Threads::Two, ..Options::default() };
     let applied = with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
         let how = Applying { options, order, track, mass_deletion };
         apply(inputs, how, &target, folder_of(&target.path))
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             Fate::Unlinked => {
                 "applied without its removals: it does not start from the state we are in"
             }
-            Fate::Covered => "skipped, everything in it is older than the snapshot",
+            Fate::Covered => "skipped, everything in it is there already",
         };
         out.say(format_args!("{name}: {what}"));
     }

@@ -1,12 +1,13 @@
 //! `rutter check`: judge collections against the specification.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::ValueEnum;
 use rutter_check::{Judgement, Judging, Subject, format};
 use rutter_finding::{Mode, Severity};
 
-use crate::commands::now;
+use crate::commands::{LimitArgs, now, one_stdin};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -26,6 +27,8 @@ pub(crate) struct Args {
     /// The least severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,19 +56,26 @@ impl From<FailOn> for Severity {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    one_stdin(&args.files)?;
     let judging = Judging {
         mode: if args.lenient { Mode::Lenient } else { Mode::Strict },
         now: Some(now()?),
+        limits: args.limits.limits(),
         ..Judging::default()
     };
     let mut judgements: Vec<Judgement> = Vec::new();
     let mut worst = None;
+    let mut has_failed = false;
     for path in &args.files {
-        let source = Source::new(path)?;
-        let open = || source.open();
-        let subject = Subject { name: source.name().to_owned(), open: &open };
-        let judgement = rutter_check::check(&subject, &judging)
-            .map_err(|error| anyhow::Error::from(error).context(source.name().to_owned()))?;
+        // A file that cannot be had does not keep the others from their verdict.
+        let judgement = match judge(path, &judging) {
+            Ok(judgement) => judgement,
+            Err(error) => {
+                has_failed = true;
+                out.error(&error);
+                continue;
+            }
+        };
         worst = worst.max(judgement.report.worst());
         if args.format == Format::Human {
             format::human::write(out.data(), &judgement)?;
@@ -78,6 +88,16 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         Format::Json => format::json::write(out.data(), &judgements)?,
         Format::Sarif => format::sarif::write(out.data(), &judgements, env!("CARGO_PKG_VERSION"))?,
     }
+    if has_failed {
+        return Ok(Exit::Failure);
+    }
     let fails = worst.is_some_and(|worst| Severity::from(args.fail_on) <= worst);
     Ok(if fails { Exit::Findings } else { Exit::Clean })
+}
+
+fn judge(path: &Path, judging: &Judging) -> anyhow::Result<Judgement> {
+    let source = Source::new(path)?;
+    let open = || source.open();
+    let subject = Subject { name: source.name().to_owned(), open: &open };
+    rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())
 }

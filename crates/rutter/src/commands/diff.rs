@@ -3,7 +3,6 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use rutter_finding::Mode;
 use rutter_page::Timestamp;
 use rutter_scp::{
@@ -12,7 +11,9 @@ use rutter_scp::{
 };
 use serde_json::json;
 
-use crate::commands::{bytes, counted, target, with_inputs};
+use crate::commands::{
+    LimitArgs, bytes, counted, named, parse_name, refuse_overwriting, target, with_inputs,
+};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Name of the delta [default: SECTION-delta-TIME]
-    #[arg(long)]
+    #[arg(long, value_parser = parse_name)]
     id: Option<String>,
     /// How hard to compress [default: 6 for gzip, 9 for zstd]
     #[arg(long, value_name = "N", requires = "output")]
@@ -41,44 +42,48 @@ pub(crate) struct Args {
     /// One JSON object per change
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    anyhow::ensure!(
-        args.old.as_os_str() != "-" || args.new.as_os_str() != "-",
-        "only one of the two can be standard input"
-    );
     let target = args.output.as_ref().map(|path| target(path, args.level)).transpose()?;
-    let sources = sources(&[args.old.clone(), args.new.clone()])?;
+    let inputs = [args.old.clone(), args.new.clone()];
+    let sources = sources(&inputs)?;
+    if let Some(output) = &args.output {
+        refuse_overwriting(&inputs, output)?;
+    }
     let folder = target.as_ref().map_or_else(std::env::temp_dir, |t| folder_of(&t.path).to_owned());
+    let limits = args.limits.limits();
     let track = if target.is_some() && !args.plain { Track::State } else { Track::Nothing };
 
-    let mut listing = tempfile::tempfile().context("cannot make a temporary file")?;
-    let (difference, writer) = with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
-        listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
-        let mut lines = io::BufWriter::new(&listing);
-        let mut writer = match &target {
-            Some(_) => Some(Writer::new(&folder, Track::Nothing, Limits::SPEC)?),
-            None => None,
-        };
-        let difference = compare(inputs, order, track, &folder, &mut |change| {
-            list(&mut lines, change, args.json).map_err(at(&folder))?;
-            match (change, &mut writer) {
-                (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
-                    writer.line(&new.key, &new.line)
+    let (difference, writer, mut listing) =
+        with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
+            let listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
+            let mut lines = io::BufWriter::new(&listing);
+            let mut writer = match &target {
+                Some(_) => Some(Writer::new(&folder, Track::Nothing, Limits::SPEC)?),
+                None => None,
+            };
+            let options = Options { limits, threads: Threads::Two, ..Options::default() };
+            let difference = compare(inputs, options, order, track, &folder, &mut |change| {
+                list(&mut lines, change, args.json).map_err(at(&folder))?;
+                match (change, &mut writer) {
+                    (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
+                        writer.line(&new.key, &new.line)
+                    }
+                    _ => Ok(()),
                 }
-                _ => Ok(()),
-            }
+            })?;
+            lines.flush().map_err(at(&folder))?;
+            drop(lines);
+            Ok((difference, writer, listing))
         })?;
-        lines.flush().map_err(at(&folder))?;
-        drop(lines);
-        Ok((difference, writer))
-    })?;
 
     // Only now are both files known to be what they claim to be.
     listing.seek(SeekFrom::Start(0))?;
     io::copy(&mut listing, out.data())?;
-    summary(&difference, out);
+    summary(&difference, args.plain && target.is_some(), out);
     if let (Some(target), Some(writer)) = (target, writer) {
         if difference.is_empty() {
             out.say("nothing changed, no delta written");
@@ -88,7 +93,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let kind = Kind::Delta { since: difference.old.header.generated };
         let id = args.id.clone();
         let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
-        let written = writer.close()?.finish(difference.delta_header(id)?, &[target])?;
+        let header = difference.delta_header(id).map_err(|error| named(error, &sources))?;
+        let written = writer.close()?.finish(header, &[target])?;
         for written in written {
             let (path, coded) = (written.path.display(), bytes(written.coded));
             let pages = counted(written.pages, "page");
@@ -104,12 +110,12 @@ fn at(folder: &Path) -> impl Fn(io::Error) -> WriteError {
 
 fn compare(
     inputs: Vec<Input<'_>>,
+    options: Options,
     order: Order,
     track: Track,
     folder: &Path,
     on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
 ) -> Result<Difference, MergeError> {
-    let options = Options { threads: Threads::Two, ..Options::default() };
     let Ok([old, new]) = <[Input<'_>; 2]>::try_from(inputs) else {
         unreachable!("two sources give two inputs")
     };
@@ -135,15 +141,18 @@ fn list(lines: &mut dyn Write, change: Change<'_>, as_json: bool) -> io::Result<
     writeln!(lines, "{object}")
 }
 
-fn summary(difference: &Difference, out: &mut Output) {
+fn summary(difference: &Difference, is_plain: bool, out: &mut Output) {
     out.say(format_args!(
         "{} added, {} changed, {} removed, {} unchanged",
         difference.added, difference.changed, difference.n_removed, difference.unchanged
     ));
     if 0 < difference.stuck {
         out.say(format_args!(
-            "warning: {} changed pages have no later `modified`; readers of a delta ignore them",
-            difference.stuck
+            "warning: {} without a later `modified`; readers of a delta ignore what changed",
+            counted(difference.stuck, "changed page")
         ));
+    }
+    if is_plain && 0 < difference.n_removed {
+        out.say("warning: a plain delta cannot say which pages were removed");
     }
 }

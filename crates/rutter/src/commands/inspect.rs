@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use rutter_finding::{Mode, Report};
 use rutter_page::{Page, PageUrl, Timestamp};
-use rutter_scp::{Coding, Options, ReadError, Reader, Receipt, Record, Threads};
+use rutter_scp::{Coding, Options, Reader, Receipt, Record, Threads};
 use serde_json::{Value, json};
 
-use crate::commands::{bytes, parse_time, say_findings};
+use crate::commands::{LimitArgs, bytes, one_stdin, parse_time, say_findings};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -32,12 +32,14 @@ pub(crate) struct Args {
     /// Only pages modified at this time or later
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// At most so many pages
+    /// Show at most so many pages
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// JSON: one object per file, or per page with --pages or --content
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 fn parse_url(text: &str) -> Result<String, String> {
@@ -46,10 +48,17 @@ fn parse_url(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    let mut left = args.limit.unwrap_or(u64::MAX);
+    one_stdin(&args.files)?;
+    // Without a listing everything is counted, and nothing is shown.
+    let limit = args.limit.filter(|_| args.shows_pages());
+    let mut left = limit.unwrap_or(u64::MAX);
     for path in &args.files {
         let source = Source::new(path)?;
         inspect(&source, args, &mut left, out).with_context(|| source.name().to_owned())?;
+    }
+    if args.url.is_some() && left == limit.unwrap_or(u64::MAX) && left != 0 {
+        out.say("no page has this address");
+        return Ok(Exit::Findings);
     }
     Ok(Exit::Clean)
 }
@@ -72,11 +81,35 @@ impl Args {
 
 fn inspect(source: &Source, args: &Args, left: &mut u64, out: &mut Output) -> anyhow::Result<()> {
     let mut report = Report::new(Mode::Lenient);
-    let (input, size) = source.open()?;
-    let options = Options { size, threads: Threads::Two, ..Options::default() };
-    let mut reader = Reader::open(input, options, &mut report)?;
     let mut counts = Counts::default();
-    while let Some(shown) = reader.next(&mut report, |record| -> anyhow::Result<()> {
+    let receipt = read(source, args, left, &mut counts, &mut report, out);
+    say_findings(source.name(), &report, out);
+    if receipt.is_err() && args.shows_pages() {
+        out.say(format_args!("{}: failed, do not use the above", source.name()));
+    }
+    let receipt = receipt?;
+    match (args.shows_pages(), args.json) {
+        (true, _) => {}
+        (false, true) => writeln!(out.data(), "{}", counts.to_json(source.name(), &receipt))?,
+        (false, false) => counts.write(source.name(), &receipt, out)?,
+    }
+    Ok(())
+}
+
+/// Reads a collection to its end, showing and counting what is asked for.
+fn read(
+    source: &Source,
+    args: &Args,
+    left: &mut u64,
+    counts: &mut Counts,
+    report: &mut Report,
+    out: &mut Output,
+) -> anyhow::Result<Receipt> {
+    let (input, size) = source.open()?;
+    let limits = args.limits.limits();
+    let options = Options { limits, size, threads: Threads::Two };
+    let mut reader = Reader::open(input, options, report)?;
+    while let Some(shown) = reader.next(report, |record| -> anyhow::Result<()> {
         if !args.wants(&record.page) || *left == 0 {
             return Ok(());
         }
@@ -86,25 +119,7 @@ fn inspect(source: &Source, args: &Args, left: &mut u64, out: &mut Output) -> an
     })? {
         shown?;
     }
-    let again = || source.open().map(|(input, _)| input);
-    let receipt = match reader.finish_again(again, &mut report) {
-        Ok(receipt) => receipt,
-        Err(error @ ReadError::Refused(_)) if args.shows_pages() => {
-            out.say(format_args!("{}: failed, do not use the above", source.name()));
-            return Err(error.into());
-        }
-        Err(error) => return Err(error.into()),
-    };
-    say_findings(source.name(), &report, out);
-    if args.shows_pages() {
-        return Ok(());
-    }
-    if args.json {
-        writeln!(out.data(), "{}", counts.to_json(source.name(), &receipt))?;
-    } else {
-        counts.write(source.name(), &receipt, out)?;
-    }
-    Ok(())
+    Ok(reader.finish_again(|| source.open().map(|(input, _)| input), report)?)
 }
 
 fn show(record: &Record<'_>, args: &Args, out: &mut Output) -> anyhow::Result<()> {
@@ -122,7 +137,7 @@ fn show(record: &Record<'_>, args: &Args, out: &mut Output) -> anyhow::Result<()
         }
         (false, true) => writeln!(out, "{}", page.to_markdown())?,
         (false, false) => {
-            let title: String = page.title.chars().filter(|c| !c.is_control()).collect();
+            let title = rutter_finding::visible(&page.title);
             writeln!(out, "{}  {}  {title}", page.modified, page.url.key())?;
         }
     }
@@ -225,7 +240,7 @@ fn count(counts: &mut BTreeMap<String, u64>, kind: &str) {
     if let Some(n) = counts.get_mut(kind) {
         *n += 1;
     } else if counts.len() < Counts::MOST_KINDS {
-        let kind: String = kind.chars().filter(|c| !c.is_control()).take(60).collect();
+        let kind: String = rutter_finding::visible(kind).chars().take(60).collect();
         *counts.entry(kind).or_default() += 1;
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use rutter_finding::Mode;
 use rutter_page::Timestamp;
-use rutter_scp::{
-    Header, Kind, Limits, Packing, Track, Version, collection_id, folder_of, is_name, pack,
-};
+use rutter_scp::{Empty, Header, Kind, Packing, Track, Version, collection_id, folder_of, pack};
 
-use crate::commands::{bytes, counted, now, parse_time, target, with_inputs};
+use crate::commands::{
+    LimitArgs, bytes, counted, now, parse_name, parse_time, refuse_overwriting, target, with_inputs,
+};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
@@ -47,20 +47,17 @@ pub(crate) struct Args {
     /// Leave out the `rutter` member that names the section's state
     #[arg(long)]
     plain: bool,
+    /// Write a collection without pages, which deletes a section
+    #[arg(long)]
+    allow_empty: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Type {
     Snapshot,
     Delta,
-}
-
-fn parse_name(text: &str) -> Result<String, String> {
-    if is_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("wanted letters, digits, hyphen and underscore".to_owned())
-    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
@@ -88,9 +85,15 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let target = target(&args.output, args.level)?;
     let mode = if args.lenient { Mode::Lenient } else { Mode::Strict };
     let track = if args.plain { Track::Nothing } else { Track::State };
+    let empty = if args.allow_empty { Empty::Allowed } else { Empty::Refused };
+    anyhow::ensure!(
+        args.since.is_none_or(|since| since <= generated),
+        "--since is later than the collection is generated ({generated})"
+    );
     let sources = sources(&args.files)?;
+    refuse_overwriting(&args.files, &args.output)?;
     let written = with_inputs(&sources, mode, out, &mut |inputs, order| {
-        let how = Packing { limits: Limits::DEFAULT, order, mode, track };
+        let how = Packing { limits: args.limits.limits(), order, mode, track, empty };
         let folder = folder_of(&target.path);
         pack(inputs, header.clone(), how, std::slice::from_ref(&target), folder)
     })?;

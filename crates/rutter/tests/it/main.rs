@@ -69,7 +69,25 @@ fn replay(session: &str) -> String {
     replayed
 }
 
-#[test] // SCP-209
+/// Hides how small the codecs of the day make things: a new version of one is
+/// no change of ours.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        for (at, word) in words.iter().enumerate() {
+            let next = words.get(at + 1).map_or("", |next| next.trim_end_matches(','));
+            let is_size = matches!(next, "B" | "KiB" | "MiB" | "to");
+            let is_number = word.parse::<f64>().is_ok();
+            masked.push_str(if is_size && is_number { "#" } else { word });
+            masked.push(' ');
+        }
+        masked.push('\n');
+    }
+    masked
+}
+
+#[test]
 fn ours_sessions_go_as_written() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions");
     let mut wrong = Vec::new();
@@ -84,7 +102,7 @@ fn ours_sessions_go_as_written() {
         let replayed = replay(&written);
         if std::env::var_os("RUTTER_UPDATE").is_some() {
             fs::write(&path, replayed).unwrap();
-        } else if written != replayed {
+        } else if masked(&written) != masked(&replayed) {
             wrong.push(format!("--- {}\n{replayed}", path.display()));
         }
     }
@@ -109,13 +127,15 @@ fn ours_the_readme_tells_the_truth() {
     if std::env::var_os("RUTTER_UPDATE").is_some() {
         fs::write(root().join("README.md"), renewed).unwrap();
     } else {
-        assert_eq!(renewed, readme);
+        assert_eq!(masked(&renewed), masked(&readme));
     }
 }
 
-#[test] // SCP-179 SCP-183
-fn ours_every_vector_is_answered_in_one_clear_way() {
+#[test]
+fn ours_any_vector_is_answered_in_one_clear_way() {
     let folder = stage();
+    let good = "target/good.scp";
+    run(&format!("rutter scp pack examples/harbour.jsonl -o {good}"), folder.path());
     let mut names: Vec<_> = fs::read_dir(folder.path().join("vectors"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -123,15 +143,19 @@ fn ours_every_vector_is_answered_in_one_clear_way() {
         .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
-    // Every command takes every file; none panics, hangs or leaves anything.
-    for name in names.iter().step_by(7) {
+    // Every command takes every file; none panics, hangs, or leaves anything
+    // behind when it fails.
+    let out = folder.path().join("target/out.scp.gz");
+    for name in names.iter().step_by(5) {
         for command in [
             format!("rutter scp inspect vectors/{name}"),
-            format!("rutter scp diff vectors/{name} vectors/{name} -o target/d.scp.gz"),
-            format!("rutter scp apply vectors/{name} vectors/{name} -o target/a.scp"),
-            format!("rutter scp pack vectors/{name} -o target/p.scp.zst"),
+            format!("rutter scp diff vectors/{name} {good} -o target/out.scp.gz"),
+            format!("rutter scp apply {good} vectors/{name} -o target/out.scp.gz"),
+            format!("rutter scp pack vectors/{name} -o target/out.scp.gz"),
         ] {
             let said = run(&command, folder.path());
+            assert!(!said.contains("? ") || !out.exists(), "{command}\n{said}");
+            drop(fs::remove_file(&out));
             assert!(!said.contains("panicked"), "{command}\n{said}");
             if let Some((_, code)) = said.rsplit_once("? ") {
                 assert!(matches!(code.trim(), "2" | "4" | "5"), "{command}\n{said}");
@@ -140,5 +164,5 @@ fn ours_every_vector_is_answered_in_one_clear_way() {
             }
         }
     }
-    assert_eq!(fs::read_dir(folder.path().join("target")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder.path().join("target")).unwrap().count(), 1);
 }
