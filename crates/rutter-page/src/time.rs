@@ -216,7 +216,7 @@ fn days_before(year: i64, month: i64) -> i64 {
 /// The date that many days after 1970.
 fn date_of(days: i64) -> (i64, i64, i64) {
     // A guess that is never too late, then at most a few steps.
-    let mut year = 1970 + days.div_euclid(366) - i64::from(days < 0);
+    let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });
     while days_before(year + 1, 1) <= days {
         year += 1;
     }
