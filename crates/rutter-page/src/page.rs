@@ -49,7 +49,9 @@ impl Page<'_> {
     }
 }
 
-impl<'a> Field<'a> for Block<'a> {}
+impl<'a> Field<'a> for Block<'a> {
+    const USUAL: usize = 32;
+}
 
 impl<'a> Field<'a> for PageUrl<'a> {
     fn read(raw: &'a str) -> Read<Self> {

@@ -6,8 +6,11 @@
 //! that is not perfect. The tolerant one works on members kept raw and says
 //! what it had to drop.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use rutter_finding::Rule;
-use serde::Deserialize;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::rules;
@@ -61,6 +64,14 @@ pub(crate) enum Read<T> {
 
 /// A member's value, read tolerantly.
 pub(crate) trait Field<'a>: Deserialize<'a> {
+    /// How many of these usually stand in one array.
+    const USUAL: usize = 4;
+
+    /// Takes the value from a map; the strict reader's door.
+    fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
+        map.next_value()
+    }
+
     fn read(raw: &'a str) -> Read<Self> {
         match serde_json::from_str(raw) {
             Ok(value) => Read::Good(value),
@@ -72,7 +83,36 @@ pub(crate) trait Field<'a>: Deserialize<'a> {
 impl<'a> Field<'a> for Str<'a> {}
 impl<'a> Field<'a> for crate::text::Name<'a> {}
 impl Field<'_> for bool {}
-impl<'a, T: Field<'a>> Field<'a> for Vec<T> {}
+
+impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+    /// Room for as many as are usual at once, instead of growing to them.
+    fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
+        struct Roomy<T>(PhantomData<T>);
+        impl<'de, T: Field<'de>> DeserializeSeed<'de> for Roomy<T> {
+            type Value = Vec<T>;
+            fn deserialize<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<Vec<T>, D::Error> {
+                deserializer.deserialize_seq(self)
+            }
+        }
+        impl<'de, T: Field<'de>> Visitor<'de> for Roomy<T> {
+            type Value = Vec<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Vec<T>, S::Error> {
+                let mut values = Vec::with_capacity(T::USUAL);
+                while let Some(value) = seq.next_element()? {
+                    values.push(value);
+                }
+                Ok(values)
+            }
+        }
+        map.next_value_seed(Roomy(PhantomData))
+    }
+}
 
 /// Reads a string member and makes its value from it.
 pub(crate) fn read_text<'a, T>(raw: &'a str, make: impl FnOnce(Str<'a>) -> Read<T>) -> Read<T> {
@@ -124,7 +164,8 @@ macro_rules! wire {
                 while let Some(key) = map.next_key::<$crate::text::Str<'a>>()? {
                     match &*key {
                         $( $key => {
-                            if $field.replace(map.next_value()?).is_some() {
+                            let value = <$ty as $crate::wire::Field<'a>>::take(&mut map)?;
+                            if $field.replace(value).is_some() {
                                 return Err(serde::de::Error::duplicate_field($key));
                             }
                         } )*

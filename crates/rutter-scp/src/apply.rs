@@ -107,7 +107,7 @@ pub fn apply(
     let is_chained = steps.iter().any(|step| step.links);
     let named = headers.first().and_then(|header| header.chain.as_ref());
     let hashing = Hashing::needed(is_chained || how.track == Track::State, named.is_some());
-    let snapshot = headers.first().expect("there is a first input");
+    let Some(snapshot) = headers.first() else { return Err(MergeError::Empty) };
     let generated = mark.unwrap_or(snapshot.generated);
     let result = |chain: Option<Chain>| Header {
         id: collection_id(&snapshot.section, Kind::Snapshot, generated),
@@ -135,7 +135,7 @@ pub fn apply(
     for (input, cursor) in cursors {
         let receipt = cursor.finish().map_err(MergeError::read(input))?;
         let skipped = receipt.tally.skipped;
-        if is_chained && 0 < skipped && receipt.header.chain.is_some() {
+        if hashing != Hashing::Nothing && 0 < skipped && receipt.header.chain.is_some() {
             return Err(MergeError::Skipped { input, skipped });
         }
     }

@@ -63,6 +63,9 @@ pub(crate) struct Cursor<'i> {
     source: Source,
     entry: Entry,
     next: Entry,
+    /// Whether the line of `entry`, and of `next`, is the other walk's line
+    /// with this key; it is not copied then.
+    is_known: [bool; 2],
     has_next: bool,
 }
 
@@ -84,7 +87,7 @@ impl<'i> Cursor<'i> {
             Order::Sort => sort(&mut input, reader, folder)?,
         };
         let (entry, next) = (Entry::empty(), Entry::empty());
-        let mut cursor = Self { input, source, entry, next, has_next: false };
+        let mut cursor = Self { input, source, entry, next, is_known: [false; 2], has_next: false };
         cursor.has_next = cursor.pull(None)?;
         Ok(cursor)
     }
@@ -100,18 +103,20 @@ impl<'i> Cursor<'i> {
         if !self.has_next {
             return Ok(false);
         }
-        std::mem::swap(&mut self.entry, &mut self.next);
+        self.swap();
         loop {
             self.has_next = self.pull(other.filter(|other| other.has_next))?;
             if !self.has_next || self.entry.key < self.next.key {
                 return Ok(true);
             }
-            if self.next.key < self.entry.key {
+            // A page that comes twice is a matter for the sorter, too: another
+            // walk may have relied on the first of the two.
+            if self.next.key < self.entry.key || matches!(self.source, Source::Direct(_)) {
                 return Err(WalkError::Unsorted);
             }
             // The same page again: the later one counts, then the first.
             if merge::delta(Some(self.entry.modified), self.next.modified) == Merge::Replace {
-                std::mem::swap(&mut self.entry, &mut self.next);
+                self.swap();
             }
         }
     }
@@ -119,6 +124,18 @@ impl<'i> Cursor<'i> {
     /// The page at hand.
     pub(crate) fn entry(&self) -> &Entry {
         &self.entry
+    }
+
+    /// Whether the page at hand has the line that the other walk has for its
+    /// key; the entry's own line is empty then.
+    pub(crate) fn is_known(&self) -> bool {
+        let [entry, _] = self.is_known;
+        entry
+    }
+
+    fn swap(&mut self) {
+        std::mem::swap(&mut self.entry, &mut self.next);
+        self.is_known.reverse();
     }
 
     fn pull(&mut self, other: Option<&Cursor<'_>>) -> Result<bool, WalkError> {
@@ -129,8 +146,10 @@ impl<'i> Cursor<'i> {
                 let taken = reader.next_unless(known, self.input.sink, |record| {
                     next.set(record.page.url.key(), record.page.modified, record.text.as_bytes());
                 })?;
-                if let (Some(Next::Known), Some(other)) = (&taken, other) {
-                    next.set(&other.next.key, other.next.modified, &other.next.line);
+                let [_, is_known] = &mut self.is_known;
+                *is_known = matches!(taken, Some(Next::Known));
+                if let Some(other) = other.filter(|_| *is_known) {
+                    next.set(&other.next.key, other.next.modified, &[]);
                 }
                 Ok(taken.is_some())
             }

@@ -83,7 +83,8 @@ pub enum MergeError {
     /// The newer snapshot is not newer.
     #[error("generated {1}, not later than {2}")]
     NotLater(usize, rutter_page::Timestamp, rutter_page::Timestamp),
-    /// There is nothing to pack: an empty snapshot would delete a section.
+    /// There is nothing to pack or to apply: an empty snapshot would delete a
+    /// section.
     #[error("there are no pages")]
     Empty,
     /// Too many pages would go at once (D23).
@@ -254,11 +255,16 @@ impl Walk<'_, '_> {
             let (old, new) = (self.old.entry(), self.new.entry());
             let takes_old = has_old && (!has_new || old.key <= new.key);
             let takes_new = has_new && (!has_old || new.key <= old.key);
-            self.counts.see(takes_old.then_some(old), takes_new.then_some(new), self.hashing);
-            match (takes_old, takes_new) {
-                (true, false) => on_change(Change::Removed(old))?,
-                (false, true) => on_change(Change::Added(new))?,
-                _ if old.line != new.line => on_change(Change::Changed(old, new))?,
+            let is_same = takes_old && takes_new && (self.old.is_known() || old.line == new.line);
+            let (old, new) = (takes_old.then_some(old), takes_new.then_some(new));
+            match (old, new) {
+                (Some(_), Some(new)) if is_same => self.counts.same(new, self.hashing),
+                (old, new) => self.counts.different(old, new, self.hashing),
+            }
+            match (old, new) {
+                (Some(old), None) => on_change(Change::Removed(old))?,
+                (None, Some(new)) => on_change(Change::Added(new))?,
+                (Some(old), Some(new)) if !is_same => on_change(Change::Changed(old, new))?,
                 _ => {}
             }
             if takes_new {
@@ -274,32 +280,29 @@ impl Walk<'_, '_> {
 }
 
 impl Counts {
-    fn see(&mut self, old: Option<&Entry>, new: Option<&Entry>, hashing: Hashing) {
-        let is_same = matches!((old, new), (Some(old), Some(new)) if old.line == new.line);
-        match (hashing, old, new) {
-            (Hashing::Everything, Some(old), _) if is_same => {
-                let digest = LineDigest::of(&old.line);
-                self.from.add(&old.key, digest);
-                self.state.add(&old.key, digest);
-            }
-            (Hashing::Nothing, ..) => {}
-            _ if is_same => {}
-            (_, old, new) => {
-                if let Some(old) = old {
-                    let digest = LineDigest::of(&old.line);
-                    if hashing == Hashing::Everything {
-                        self.from.add(&old.key, digest);
-                    } else {
-                        self.state.remove(&old.key, digest);
-                    }
-                }
-                if let Some(new) = new {
-                    self.state.add(&new.key, LineDigest::of(&new.line));
-                }
+    /// Counts a page that both have, line for line.
+    fn same(&mut self, page: &Entry, hashing: Hashing) {
+        self.unchanged += 1;
+        if hashing == Hashing::Everything {
+            let digest = LineDigest::of(&page.line);
+            self.from.add(&page.key, digest);
+            self.state.add(&page.key, digest);
+        }
+    }
+
+    /// Counts a page that only one has, or both with different lines.
+    fn different(&mut self, old: Option<&Entry>, new: Option<&Entry>, hashing: Hashing) {
+        if let Some(old) = old.filter(|_| hashing != Hashing::Nothing) {
+            let digest = LineDigest::of(&old.line);
+            match hashing {
+                Hashing::Everything => self.from.add(&old.key, digest),
+                _ => self.state.remove(&old.key, digest),
             }
         }
+        if let Some(new) = new.filter(|_| hashing != Hashing::Nothing) {
+            self.state.add(&new.key, LineDigest::of(&new.line));
+        }
         match (old, new) {
-            _ if is_same => self.unchanged += 1,
             (Some(old), Some(new)) => {
                 self.changed += 1;
                 self.stuck += u64::from(new.modified <= old.modified);

@@ -19,8 +19,8 @@ pub struct Limits {
     pub parts: PageLimits,
     /// Largest zstd window, as a power of two.
     pub window_log: u32,
-    /// Milliseconds a page may take to read, and as many again per megabyte
-    /// divided by two.
+    /// Milliseconds a page may take to read, and half as many more for every
+    /// megabyte it has.
     pub page_millis: u64,
 }
 

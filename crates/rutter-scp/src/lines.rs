@@ -233,7 +233,7 @@ impl<'r> Lent<'r> {
                 self.state.skip_long(sink);
                 continue;
             }
-            let text = std::str::from_utf8(text).map_err(|error| {
+            let text = simdutf8::compat::from_utf8(text).map_err(|error| {
                 let detail = format!("at byte {} of the line", error.valid_up_to() + 1);
                 Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(number), detail)
             })?;

@@ -231,6 +231,19 @@ fn ours_a_snapshot_that_lies_about_its_state_is_found_by_diff() {
     assert_eq!(refusal(&error), "state");
 }
 
+#[test] // D95
+fn ours_a_chained_snapshot_with_pages_we_cannot_use_is_refused() {
+    let honest = packed(&[page(1, 1), page(2, 1)], 1, Track::State);
+    let new = packed(&[page(1, 2), page(2, 1)], 2, Track::State);
+    let (_, delta) = delta_of(&honest, &new, Track::State).unwrap();
+    let text =
+        String::from_utf8(honest).unwrap().replacen("https://harbour.example/0002", "gopher:x", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = [rechecked(&text).into_bytes(), delta];
+    let error = apply_all(&inputs, MassDeletion::Refused, folder.path()).unwrap_err();
+    assert!(matches!(error, MergeError::Skipped { input: 0, skipped: 1 }), "{error}");
+}
+
 #[test] // D23 D95
 fn ours_mass_deletion_waits_for_a_word() {
     let old = packed(&(0..30).map(|n| page(n, 1)).collect::<Vec<_>>(), 1, Track::State);
@@ -274,6 +287,13 @@ fn ours_unsorted_and_double_pages_are_brought_in_order() {
     let (difference, delta) = delta_of(old.as_bytes(), &new, Track::State).unwrap();
     assert_eq!((difference.changed, difference.unchanged), (1, 1));
     assert_eq!(read_bytes(&delta).0, [page(1, 4)]);
+    // A double in the newer one, whose first line is the older one's.
+    let old = packed(&[page(1, 1), page(3, 1)], 1, Track::Nothing);
+    let new = snapshot(&[page(1, 1), page(1, 2), page(3, 1)]).replace("-02T00", "-03T00");
+    let (difference, delta) =
+        delta_of(&old, rechecked(&new.replace("05-03", "06-03")).as_bytes(), Track::State).unwrap();
+    assert_eq!((difference.changed, difference.unchanged), (1, 1));
+    assert_eq!(read_bytes(&delta).0, [page(1, 2)]);
 }
 
 proptest! {
