@@ -280,7 +280,7 @@ struct Run<'s> {
 
 impl Run<'_> {
     fn walk(&mut self, cursors: &mut [(usize, Cursor<'_>)]) -> Result<(), MergeError> {
-        let mut live = Vec::new();
+        let (mut live, mut here) = (Vec::new(), Vec::new());
         for (number, cursor) in cursors.iter_mut() {
             live.push(cursor.advance().map_err(MergeError::walk(*number))?);
         }
@@ -289,17 +289,18 @@ impl Run<'_> {
             let Some(key) = waiting.map(|((_, cursor), _)| &cursor.entry().key).min() else {
                 return Ok(());
             };
-            let key = key.clone();
-            let here: Vec<bool> = cursors
-                .iter()
-                .zip(&live)
-                .map(|((_, cursor), live)| *live && cursor.entry().key == key)
-                .collect();
-            self.page(&key, cursors, &here)?;
+            here.clear();
+            here.extend(
+                cursors
+                    .iter()
+                    .zip(&live)
+                    .map(|((_, cursor), live)| *live && cursor.entry().key == *key),
+            );
+            self.page(key, cursors, &here)?;
             for ((number, cursor), (live, here)) in
-                cursors.iter_mut().zip(live.iter_mut().zip(here))
+                cursors.iter_mut().zip(live.iter_mut().zip(&here))
             {
-                if here {
+                if *here {
                     *live = cursor.advance().map_err(MergeError::walk(*number))?;
                 }
             }

@@ -19,6 +19,9 @@ use crate::writer::Track;
 /// Bytes handed over at once.
 const CHUNK: usize = 256 << 10;
 
+/// Chunks that may wait, so that neither side stops for the other.
+const QUEUED: usize = 6;
+
 /// Lines on their way to disk, each after a line feed.
 #[derive(Debug, Default)]
 struct Chunk {
@@ -73,7 +76,7 @@ impl Spooler {
         // The kind alone: a name nobody chose would only confuse.
         let at = |error: io::Error| WriteError::Io(folder.to_owned(), error.kind().into());
         let out = tempfile::tempfile_in(folder).map_err(at)?;
-        let (chunks, arriving) = mpsc::sync_channel(1);
+        let (chunks, arriving) = mpsc::sync_channel(QUEUED);
         let (returning, empties) = mpsc::channel();
         let hash = line_1.map(|line_1| Sha256::new().chain_update(line_1.as_bytes()));
         let write = move || write_all(&arriving, &returning, out, track, hash);
