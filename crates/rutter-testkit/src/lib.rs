@@ -4,6 +4,8 @@
 //! The checksum here is computed over text put together by hand, so that a
 //! reader that agrees with it agrees with the decision and not with itself.
 
+pub mod fidelity;
+
 use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};

@@ -1,0 +1,140 @@
+//! Makes addresses absolute.
+//!
+//! Most links of most pages are plain paths; those are joined by hand, and
+//! everything with a trap in it goes to the `url` crate. Only http and https
+//! come out.
+
+use url::Url;
+
+/// Where relative addresses start from.
+#[derive(Debug)]
+pub(crate) struct Base {
+    url: Url,
+    /// `https://host:port`
+    origin: String,
+    /// The path up to its last slash.
+    folder: String,
+    /// The whole address without its fragment.
+    whole: String,
+}
+
+impl Base {
+    pub(crate) fn new(url: Url) -> Self {
+        let whole = url[..url::Position::AfterQuery].to_owned();
+        let origin = url[..url::Position::BeforePath].to_owned();
+        let path = url.path();
+        let folder = path.get(..=path.rfind('/').unwrap_or(0)).unwrap_or("/").to_owned();
+        Self { url, origin, folder, whole }
+    }
+
+    /// The same page with another starting point.
+    pub(crate) fn rebase(self, href: &str) -> Self {
+        match self.url.join(href.trim()) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => Self::new(url),
+            _ => self,
+        }
+    }
+
+    /// The address itself, without fragment.
+    pub(crate) fn here(&self) -> &str {
+        &self.whole
+    }
+
+    /// The absolute http(s) address; `None` for anything else.
+    pub(crate) fn resolve(&self, href: &str) -> Option<String> {
+        let href = href.trim_matches(|c: char| c <= ' ');
+        self.quick(href).or_else(|| self.slow(href))
+    }
+
+    fn slow(&self, href: &str) -> Option<String> {
+        let url = self.url.join(href).ok()?;
+        matches!(url.scheme(), "http" | "https").then(|| url.into())
+    }
+
+    /// Joins what needs no parser.
+    fn quick(&self, href: &str) -> Option<String> {
+        if href.is_empty() || !href.bytes().all(is_plain) {
+            return None;
+        }
+        let join = |parts: [&str; 3]| Some(parts.concat());
+        let first = href.as_bytes().first()?;
+        if *first == b'#' {
+            return join([&self.whole, href, ""]);
+        }
+        if *first == b'?' {
+            return None;
+        }
+        let (path, _) = href.split_at(href.find(['?', '#']).unwrap_or(href.len()));
+        if path.contains(':') {
+            return Self::is_absolute(path).then(|| href.to_owned());
+        }
+        if has_dots(path) {
+            return None;
+        }
+        if *first == b'/' {
+            return if path.starts_with("//") { None } else { join([&self.origin, href, ""]) };
+        }
+        join([&self.origin, &self.folder, href])
+    }
+
+    /// Whether an address is already the way the parser would write it.
+    fn is_absolute(path: &str) -> bool {
+        let rest = path.strip_prefix("https://").or_else(|| path.strip_prefix("http://"));
+        let Some((host, path)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
+        let is_host = |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte == b'.';
+        // A label of digits may be a number, one with `xn--` must be checked.
+        host.bytes().all(is_host)
+            && host.split('.').all(|label| !label.is_empty() && !label.starts_with("xn--"))
+            && !path.contains(':')
+            && !has_dots(path)
+    }
+}
+
+/// Characters that stand for themselves in path, query and fragment.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'-' | b'.' | b'_' | b'~' | b'/' | b'?' | b'#' | b'=' | b'&' | b'+' | b',' | b';' | b':' | b'@' | b'!' | b'$' | b'*' | b'(' | b')'
+        )
+}
+
+fn has_dots(path: &str) -> bool {
+    path.split('/').any(|segment| matches!(segment, "." | ".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ours_the_quick_way_and_the_parser_agree(
+            href in "(https?://|//|/|#|\\?|)[a-z0-9.]{0,6}(/|:80/|)([a-zA-Z0-9._~%-]{0,4}/?){0,3}[?#]?[a-z=&:#?]{0,4}",
+            base in prop::sample::select(vec![
+                "https://example.org/a/b/c.html?q=1#f", "http://example.org:8080", "https://x.example/é/",
+            ]),
+        ) {
+            let base = Base::new(Url::parse(base).unwrap());
+            if let Some(quick) = base.quick(&href) {
+                prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
+            }
+        }
+    }
+
+    #[test]
+    fn ours_only_http_comes_out() {
+        let base = Base::new(Url::parse("https://harbour.example/shop/rope.html").unwrap());
+        assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
+        assert_eq!(base.resolve("#top").as_deref(), Some("https://harbour.example/shop/rope.html#top"));
+        for other in ["mailto:a@b.example", "javascript:x()", "tel:1", "data:,x", "http://"] {
+            assert_eq!(base.resolve(other), None, "{other}");
+        }
+        assert_eq!(
+            base.rebase("/docs/").resolve("x.html").as_deref(),
+            Some("https://harbour.example/docs/x.html")
+        );
+    }
+}

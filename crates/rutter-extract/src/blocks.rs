@@ -1,0 +1,560 @@
+//! Turns the main content into blocks, in reading order.
+//!
+//! One walk: text gathers in a paragraph, an element that begins a line of its
+//! own ends it. Lists, tables and code have rooms of their own.
+
+use html5ever::local_name;
+use rutter_page::{Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote, Table, Text};
+
+use crate::address::Base;
+use crate::dom::Dom;
+use crate::inline::Inline;
+use crate::region::{Reason, Region};
+use crate::rich::{Mark, Note, Rich, Span};
+use crate::survey::{self, Marks, Survey};
+use crate::tag::Tag;
+use crate::{code, media, note};
+
+/// A block and its decoration.
+pub(crate) type Both = (Block<'static>, Rich);
+
+/// Makes blocks of a region.
+pub(crate) struct Walk<'w> {
+    pub(crate) dom: &'w Dom,
+    pub(crate) survey: &'w Survey,
+    dropped: &'w [Option<Reason>],
+    pub(crate) base: &'w Base,
+    pub(crate) out: Vec<Both>,
+    pub(crate) paragraph: Inline,
+    /// Pictures met inside the paragraph; they follow it.
+    waiting: Vec<Block<'static>>,
+    /// Where the paragraph lies inside a link, and what else it holds.
+    n_groups: u32,
+    note: Option<Note>,
+}
+
+impl<'w> Walk<'w> {
+    pub(crate) fn new(dom: &'w Dom, survey: &'w Survey, region: &'w Region, base: &'w Base) -> Self {
+        Self {
+            dom,
+            survey,
+            dropped: &region.dropped,
+            base,
+            out: Vec::new(),
+            paragraph: Inline::default(),
+            waiting: Vec::new(),
+            n_groups: 0,
+            note: None,
+        }
+    }
+
+    /// Walks a whole element.
+    pub(crate) fn element(&mut self, at: u32) {
+        self.node(at);
+        self.flush();
+    }
+
+    pub(crate) fn is_left_out(&self, at: u32) -> bool {
+        self.dropped.get(at as usize).is_some_and(Option::is_some)
+    }
+
+    pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<Span>) {
+        self.push_rich(block, Rich { spans, ..Rich::default() });
+    }
+
+    pub(crate) fn push_rich(&mut self, block: Block<'static>, rich: Rich) {
+        let note = rich.note.or_else(|| self.note.clone());
+        self.out.push((block, Rich { note, ..rich }));
+    }
+
+    pub(crate) fn flow(&mut self, at: u32) {
+        let mut child = at + 1;
+        let end = self.dom.item(at).end;
+        while child < end {
+            self.node(child);
+            child = self.dom.item(child).end;
+        }
+    }
+
+    pub(crate) fn node(&mut self, at: u32) {
+        let tag = self.dom.item(at).tag;
+        if tag == Tag::Text {
+            self.paragraph.push(self.dom.text(at));
+            return;
+        }
+        if self.is_left_out(at) {
+            if tag.is_block() {
+                self.flush();
+            }
+            return;
+        }
+        if matches!(
+            tag,
+            Tag::Img | Tag::Picture | Tag::Video | Tag::Audio | Tag::Iframe | Tag::Embed | Tag::Object
+        ) {
+            if !survey::is_hidden(self.dom, at) {
+                self.media(at, tag);
+            }
+            return;
+        }
+        if tag == Tag::Script {
+            if let Some(source) = code::math_script(self.dom, at) {
+                self.math(&source);
+            }
+            return;
+        }
+        if self.survey.marks[at as usize].has(Marks::UNSEEN) {
+            if tag.is_block() {
+                self.flush();
+            }
+            return;
+        }
+        match tag {
+            Tag::Br => {
+                if self.paragraph.line_break() {
+                    self.flush();
+                }
+            }
+            Tag::A => self.anchor(at),
+            Tag::B | Tag::Strong => self.marked(at, Mark::Strong),
+            Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.marked(at, Mark::Emphasis),
+            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, Mark::Code),
+            Tag::Del | Tag::S | Tag::Strike => self.marked(at, Mark::Struck),
+            Tag::Math => self.math(&code::math(self.dom, at)),
+            Tag::Rt => {
+                self.paragraph.push("(");
+                self.flow(at);
+                self.paragraph.push(")");
+            }
+            Tag::Q => {
+                self.paragraph.push("\u{201c}");
+                self.flow(at);
+                self.paragraph.push("\u{201d}");
+            }
+            Tag::Hr => self.flush(),
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.heading(at, tag),
+            Tag::Ul | Tag::Ol | Tag::Menu => self.list(at),
+            Tag::Dl => self.terms(at),
+            Tag::Table => self.table(at),
+            Tag::Pre => self.code(at),
+            Tag::Blockquote => self.quote(at),
+            Tag::Summary => self.labelled(at),
+            Tag::Dt => self.labelled(at),
+            Tag::Caption | Tag::Legend => self.block(at),
+            Tag::Button => {}
+            _ if tag.is_block() => {
+                if let Some(kind) = note::kind(self.dom, self.survey, at) {
+                    self.note(at, kind);
+                } else {
+                    self.block(at);
+                }
+            }
+            _ => self.flow(at),
+        }
+    }
+
+    fn block(&mut self, at: u32) {
+        self.flush();
+        self.flow(at);
+        self.flush();
+    }
+
+    /// A line of its own that names what follows.
+    fn labelled(&mut self, at: u32) {
+        self.flush();
+        self.paragraph.open(Mark::Strong);
+        self.flow(at);
+        self.paragraph.close();
+        self.flush();
+    }
+
+    pub(crate) fn marked(&mut self, at: u32, mark: Mark) {
+        self.paragraph.open(mark);
+        self.flow(at);
+        self.paragraph.close();
+    }
+
+    fn math(&mut self, source: &str) {
+        if source.is_empty() {
+            return;
+        }
+        self.paragraph.open(Mark::Math);
+        self.paragraph.push(source);
+        self.paragraph.close();
+    }
+
+    fn anchor(&mut self, at: u32) {
+        match handle(self.dom, at) {
+            Handle::Nothing => return,
+            Handle::Words => return self.flow(at),
+            Handle::Link => {}
+        }
+        let href = self.dom.attr(at, &local_name!("href"));
+        match href.and_then(|href| self.base.resolve(href)) {
+            Some(url) => self.marked(at, Mark::Link(url)),
+            None => self.flow(at),
+        }
+    }
+
+    /// Ends the paragraph and puts it out.
+    pub(crate) fn flush(&mut self) {
+        if !self.paragraph.is_empty() {
+            let (text, spans) = self.paragraph.take();
+            let block = match lone_link(&text, &spans) {
+                Some(url) => Block::Link(Link {
+                    url,
+                    text: text.into(),
+                    rel: None,
+                    extra: Vec::new(),
+                }),
+                None => Block::Text(Text { text: text.into(), extra: Vec::new() }),
+            };
+            let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
+            self.push(block, spans);
+        } else {
+            drop(self.paragraph.take());
+        }
+        for block in std::mem::take(&mut self.waiting) {
+            self.push(block, Vec::new());
+        }
+    }
+
+    fn heading(&mut self, at: u32, tag: Tag) {
+        self.flush();
+        self.flow(at);
+        let (text, spans) = self.paragraph.take();
+        let text = one_line(text);
+        // A heading that links to itself is no link.
+        let here = self.base.here();
+        let is_link = |span: &Span| match &span.mark {
+            Mark::Link(url) => url.split('#').next() != Some(here),
+            _ => true,
+        };
+        let spans: Vec<Span> = spans.into_iter().filter(is_link).collect();
+        if !text.is_empty() {
+            let level = Level::clamp(tag.heading().unwrap_or(6).into());
+            let block = Heading { level, text: text.into(), extra: Vec::new() };
+            self.push(Block::Heading(block), spans);
+        }
+        self.flush();
+    }
+
+    fn code(&mut self, at: u32) {
+        if code::is_gutter(self.dom, at) {
+            return;
+        }
+        self.flush();
+        let text = code::text(self.dom, at, self.dropped);
+        if !text.trim().is_empty() {
+            let language = code::language(self.dom, at).map(Into::into);
+            let block = Code { language, code: text.into(), extra: Vec::new() };
+            self.push(Block::Code(block), Vec::new());
+        }
+    }
+
+    fn quote(&mut self, at: u32) {
+        // Quotation marks around more than words are only an indentation.
+        let is_complex = self.dom.subtree(at).skip(1).any(|at| {
+            let tag = self.dom.item(at).tag;
+            tag.heading().is_some()
+                || matches!(
+                    tag,
+                    Tag::Pre | Tag::Table | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Img | Tag::Video | Tag::Blockquote
+                )
+        });
+        if is_complex || note::kind(self.dom, self.survey, at).is_some() {
+            return match note::kind(self.dom, self.survey, at) {
+                Some(kind) => self.note(at, kind),
+                None => self.block(at),
+            };
+        }
+        self.flush();
+        let first = self.out.len();
+        self.flow(at);
+        self.flush();
+        let (mut text, mut spans, mut citation) = (String::new(), Vec::new(), None);
+        let parts: Vec<Both> = self.out.drain(first..).collect();
+        let n_parts = parts.len();
+        let cite = self.dom.subtree(at).find(|at| {
+            matches!(self.dom.item(*at).tag, Tag::Cite | Tag::Footer | Tag::Figcaption)
+        });
+        let cited = cite.map(|at| self.dom.words(at)).filter(|cited| !cited.is_empty());
+        for (idx, (block, rich)) in parts.into_iter().enumerate() {
+            let (part, part_spans) = match block {
+                Block::Text(part) => (part.text.into_string(), rich.spans),
+                Block::Link(part) => (part.text.into_string(), Vec::new()),
+                other => {
+                    self.out.push((other, rich));
+                    continue;
+                }
+            };
+            let dashed = part.trim_start_matches(['\u{2014}', '\u{2013}', '-', '~', ' ']);
+            let is_last = idx + 1 == n_parts && 0 < idx;
+            if is_last && dashed.len() < part.len() && dashed.len() < 120 {
+                citation = Some(dashed.to_owned());
+                continue;
+            }
+            if cited.as_deref().is_some_and(|cited| dashed == cited) && 0 < idx {
+                citation = cited.clone();
+                continue;
+            }
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            shift(part_spans, text.len(), &mut spans);
+            text.push_str(&part);
+        }
+        // A citation at the end of the only paragraph.
+        if citation.is_none()
+            && let Some(cited) = cited
+            && let Some(rest) = text.strip_suffix(cited.as_str())
+            && !rest.trim().is_empty()
+        {
+            let n_rest = rest.trim_end_matches(['\u{2014}', '\u{2013}', '-', '\n', ' ']).len();
+            text.truncate(n_rest);
+            spans.retain(|span| span.end as usize <= n_rest);
+            citation = Some(cited);
+        }
+        if text.is_empty() {
+            return;
+        }
+        let citation = citation.map(Into::into);
+        let block = Quote { text: text.into(), citation, extra: Vec::new() };
+        self.push(Block::Quote(block), spans);
+    }
+
+    fn note(&mut self, at: u32, kind: String) {
+        self.flush();
+        let outer = self.note.take();
+        self.n_groups += 1;
+        let note = Note { kind: kind.clone(), group: self.n_groups };
+        self.note = Some(note.clone());
+        let title = note::title(self.dom, at);
+        let label = match title.map(|title| self.dom.words(title)).filter(|text| !text.is_empty()) {
+            Some(text) => note::label(&kind, &text),
+            None => note::name(&kind),
+        };
+        let first = self.out.len();
+        match note::body(self.dom, at) {
+            Some(body) => self.flow(body),
+            None => {
+                let mut child = at + 1;
+                while child < self.dom.item(at).end {
+                    self.without(child, title);
+                    child = self.dom.item(child).end;
+                }
+            }
+        }
+        self.flush();
+        if let Some((Block::Text(block), rich)) = self.out.get_mut(first) {
+            let lead = format!("{label}: ");
+            let text = format!("{lead}{}", &*block.text);
+            let mut spans = Vec::new();
+            let end = u32::try_from(label.len() + 1).unwrap_or(u32::MAX);
+            spans.push(Span { part: 0, start: 0, end, mark: Mark::Strong });
+            shift(std::mem::take(&mut rich.spans), lead.len(), &mut spans);
+            block.text = text.into();
+            rich.spans = spans;
+        } else if first < self.out.len() || title.is_some() {
+            let end = u32::try_from(label.len()).unwrap_or(u32::MAX);
+            let spans = vec![Span { part: 0, start: 0, end, mark: Mark::Strong }];
+            let block = Block::Text(Text { text: label.into(), extra: Vec::new() });
+            let rich = Rich { spans, note: Some(note), ..Rich::default() };
+            self.out.insert(first, (block, rich));
+        }
+        self.note = outer;
+    }
+
+    /// Walks a node, but leaves one element out.
+    fn without(&mut self, at: u32, left_out: Option<u32>) {
+        let Some(other) = left_out else { return self.node(at) };
+        if at == other {
+            return self.flush();
+        }
+        if !self.dom.subtree(at).contains(&other) {
+            return self.node(at);
+        }
+        self.flush();
+        let mut child = at + 1;
+        while child < self.dom.item(at).end {
+            self.without(child, left_out);
+            child = self.dom.item(child).end;
+        }
+        self.flush();
+    }
+
+    fn media(&mut self, at: u32, tag: Tag) {
+        if matches!(tag, Tag::Img | Tag::Picture) {
+            let Some(image) = media::image(self.dom, at, self.base) else {
+                // A picture of a character.
+                if let Some(alt) = media::glyph(self.dom, at) {
+                    self.paragraph.push(alt);
+                }
+                return;
+            };
+            let block = Block::Image(Image { extra: Vec::new(), ..image });
+            if self.paragraph.is_empty() {
+                self.push(block, Vec::new());
+            } else {
+                self.waiting.push(block);
+            }
+            return;
+        }
+        if let Some(block) = media::recording(self.dom, at, self.base) {
+            self.flush();
+            self.push(block, Vec::new());
+        } else if matches!(tag, Tag::Object) {
+            self.flow(at);
+        }
+    }
+
+    fn table(&mut self, at: u32) {
+        self.flush();
+        let Some(rows) = crate::table::rows(self, at) else {
+            // Made for the layout: its cells are read one after another.
+            self.flow(at);
+            self.flush();
+            return;
+        };
+        let (rows, spans, caption) = rows;
+        if let Some(caption) = caption {
+            self.block(caption);
+        }
+        if !rows.is_empty() {
+            self.push(Block::Table(Table { rows, extra: Vec::new() }), spans);
+        }
+    }
+
+    pub(crate) fn push_list(&mut self, ordered: bool, start: Option<u32>, items: Vec<(String, Vec<Span>)>) {
+        if items.is_empty() {
+            return;
+        }
+        let (mut texts, mut spans) = (Vec::with_capacity(items.len()), Vec::new());
+        for (part, (text, item_spans)) in (0..).zip(items) {
+            texts.push(text.into());
+            spans.extend(item_spans.into_iter().map(|span| Span { part, ..span }));
+        }
+        let block = Block::List(List { ordered, items: texts, extra: Vec::new() });
+        self.push_rich(block, Rich { spans, start, note: None });
+    }
+}
+
+/// Moves spans behind text that was put before theirs.
+pub(crate) fn shift(from: Vec<Span>, by: usize, to: &mut Vec<Span>) {
+    let by = u32::try_from(by).unwrap_or(u32::MAX);
+    to.extend(from.into_iter().map(|span| Span {
+        start: span.start.saturating_add(by),
+        end: span.end.saturating_add(by),
+        ..span
+    }));
+}
+
+/// Line breaks as spaces: the same number of bytes, so spans stay right.
+pub(crate) fn one_line(text: String) -> String {
+    if text.contains('\n') { text.replace('\n', " ") } else { text }
+}
+
+/// The address of a paragraph that is one link and nothing else.
+fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
+    let whole = spans.iter().find(|span| matches!(span.mark, Mark::Link(_)))?;
+    if whole.start != 0 || (whole.end as usize) < text.len() {
+        return None;
+    }
+    let Mark::Link(url) = &whole.mark else { return None };
+    HttpUrl::parse(url.clone()).ok()
+}
+
+/// Classes of links that belong to the page's furniture.
+const HANDLES: [&str; 15] = [
+    "headerlink",
+    "anchor",
+    "permalink",
+    "header-anchor",
+    "hash-link",
+    "heading-link",
+    "doc-anchor",
+    "direct-link",
+    "src",
+    "srclink",
+    "viewcode-link",
+    "viewcode-back",
+    "view-source",
+    "tooltip",
+    "anchorjs-link",
+];
+
+/// What a link that is not quite a link is.
+#[derive(PartialEq, Eq)]
+enum Handle {
+    /// It leads somewhere.
+    Link,
+    /// Its words count, its target does not: the number of a footnote.
+    Words,
+    /// The handle of a heading, the way to the source, the way back.
+    Nothing,
+}
+
+fn handle(dom: &Dom, at: u32) -> Handle {
+    let href = dom.attr(at, &local_name!("href")).unwrap_or("");
+    let class = dom.attr(at, &local_name!("class")).unwrap_or("");
+    let is_named = class.split_ascii_whitespace().any(|token| HANDLES.contains(&token));
+    let is_within = href.contains('#');
+    if !is_named && !is_within {
+        // Sphinx names the words inside.
+        let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
+        let is_source = inner.is_some_and(|class| class.contains("viewcode-link"));
+        return if is_source { Handle::Nothing } else { Handle::Link };
+    }
+    let words = dom.words(at);
+    let words = words.trim_matches(['[', ']', '(', ')', '\u{fe0e}']);
+    let n_chars = words.chars().count();
+    let is_symbol = n_chars <= 2 && !words.chars().any(char::is_alphanumeric);
+    if is_named && (n_chars <= 2 || matches!(words, "source" | "Source" | "src" | "link" | "Link")) {
+        return Handle::Nothing;
+    }
+    if is_within && is_symbol {
+        return Handle::Nothing;
+    }
+    let is_footnote = is_within
+        && href.starts_with('#')
+        && n_chars <= 3
+        && (words.chars().all(|c| c.is_ascii_digit()) || n_chars == 1);
+    if is_footnote {
+        // The letters of the ways back to where a note is called.
+        let is_back = href.contains("ref") && !words.chars().all(|c| c.is_ascii_digit());
+        return if is_back { Handle::Nothing } else { Handle::Words };
+    }
+    Handle::Link
+}
+
+/// Puts the links of each block behind it, as blocks of their own.
+pub(crate) fn with_links(blocks: Vec<Both>) -> Vec<Both> {
+    let mut out = Vec::with_capacity(blocks.len());
+    for (block, rich) in blocks {
+        let mut links = Vec::new();
+        for span in &rich.spans {
+            let text = part(&block, span.part).and_then(|text| text.get(span.start as usize..span.end as usize));
+            if let (Mark::Link(url), Some(text)) = (&span.mark, text)
+                && let Ok(url) = HttpUrl::parse(url.clone())
+            {
+                let link = Link { url, text: text.to_owned().into(), rel: None, extra: Vec::new() };
+                links.push((Block::Link(link), Rich { note: rich.note.clone(), ..Rich::default() }));
+            }
+        }
+        out.push((block, rich));
+        out.extend(links);
+    }
+    out
+}
+
+/// One of the strings of a block.
+pub(crate) fn part<'b>(block: &'b Block<'_>, part: u32) -> Option<&'b str> {
+    match block {
+        Block::Text(block) => Some(&block.text),
+        Block::Heading(block) => Some(&block.text),
+        Block::Quote(block) => Some(&block.text),
+        Block::List(block) => block.items.get(part as usize).map(|item| &**item),
+        Block::Table(block) => block.rows.iter().flatten().nth(part as usize).map(|cell| &**cell),
+        _ => None,
+    }
+}

@@ -1,0 +1,120 @@
+//! Which characters the bytes of a page stand for.
+//!
+//! By the standard: a byte order mark, then the header, then a `meta` within
+//! the first kilobyte, then a guess. What was declared is believed.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// Bytes in which a declaration must stand.
+const PRESCAN: usize = 1024;
+
+/// A page as text.
+#[derive(Debug)]
+pub(crate) struct Decoded<'b> {
+    pub(crate) text: Cow<'b, str>,
+    pub(crate) encoding: &'static Encoding,
+    /// Whether bytes were left that stand for nothing.
+    pub(crate) is_broken: bool,
+}
+
+/// Decodes a page; `declared` is the charset of its HTTP header.
+pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> Decoded<'b> {
+    let (encoding, bytes) = match Encoding::for_bom(bytes) {
+        Some((encoding, n)) => (encoding, bytes.get(n..).unwrap_or_default()),
+        None => (choose(bytes, declared), bytes),
+    };
+    let (text, is_broken) = encoding.decode_without_bom_handling(bytes);
+    Decoded { text, encoding, is_broken }
+}
+
+fn choose(bytes: &[u8], declared: Option<&str>) -> &'static Encoding {
+    let header = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    if let Some(encoding) = header.or_else(|| prescan(bytes)) {
+        return encoding;
+    }
+    if std::str::from_utf8(bytes).is_ok() {
+        return UTF_8;
+    }
+    let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Allow);
+    detector.feed(bytes, true);
+    detector.guess(None, chardetng::Utf8Detection::Allow)
+}
+
+/// Finds the encoding a page declares about itself.
+fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes.get(..PRESCAN).unwrap_or(bytes).to_ascii_lowercase();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'<', head.get(at..)?) {
+        at += found;
+        let rest = head.get(at..)?;
+        if rest.starts_with(b"<!--") {
+            // `<!-->` is a whole comment.
+            at += 2 + memchr::memmem::find(rest.get(2..)?, b"-->")? + 3;
+            continue;
+        }
+        if rest.starts_with(b"<meta") {
+            let end = memchr::memchr(b'>', rest).unwrap_or(rest.len());
+            let tag = String::from_utf8_lossy(rest.get(..end)?).into_owned();
+            if let Some(label) = label_of(&tag) {
+                return Some(label);
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The charset of one `meta` tag, in lower case.
+fn label_of(tag: &str) -> Option<&'static Encoding> {
+    let (_, rest) = tag.split_once("charset")?;
+    let value = rest.trim_start().strip_prefix('=')?.trim_start();
+    let value = value.trim_start_matches(['"', '\'']);
+    let label: &str =
+        value.split(|c: char| c.is_whitespace() || "\"';>/".contains(c)).next().unwrap_or("");
+    let encoding = Encoding::for_label(label.as_bytes())?;
+    // We could not have read the declaration in these.
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        return Some(UTF_8);
+    }
+    Some(if encoding.name() == "x-user-defined" { WINDOWS_1252 } else { encoding })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(bytes: &[u8], declared: Option<&str>) -> &'static str {
+        decode(bytes, declared).encoding.name()
+    }
+
+    #[test]
+    fn ours_mark_then_header_then_meta_then_guess() {
+        let meta = b"<html><meta charset=\"iso-8859-1\"><p>\xe4";
+        assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("gbk")), "UTF-8");
+        assert_eq!(name(meta, Some("koi8-r")), "KOI8-R");
+        assert_eq!(name(meta, None), "windows-1252");
+        assert_eq!(name(b"<p>Gr\xc3\xbc\xc3\x9fe", None), "UTF-8");
+        assert_eq!(name(b"\xff\xfe<\0p\0>\0", None), "UTF-16LE");
+    }
+
+    #[test]
+    fn ours_the_forms_of_meta() {
+        let http = b"<META HTTP-EQUIV='Content-Type' CONTENT='text/html; charset=Shift_JIS'>";
+        assert_eq!(name(http, None), "Shift_JIS");
+        assert_eq!(name(b"<!-- <meta charset=gbk> --><meta charset = 'utf-16'>", None), "UTF-8");
+        assert_eq!(name(b"<!--><meta charset=gbk>", None), "GBK");
+        assert_eq!(name(b"<meta name=charset content=gbk><p>\xc3\xa9", None), "UTF-8");
+    }
+
+    #[test]
+    fn ours_without_a_declaration_the_bytes_decide() {
+        let cyrillic = encoding_rs::WINDOWS_1251
+            .encode("Гавань открыта каждый день с утра до вечера, кроме воскресенья.")
+            .0
+            .into_owned();
+        assert_eq!(name(&cyrillic, None), "windows-1251");
+        assert!(decode(b"\xe4", Some("utf-8")).is_broken);
+    }
+}

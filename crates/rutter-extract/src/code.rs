@@ -1,0 +1,191 @@
+//! Program text and formulas: what they are written in, and what of a block
+//! is text rather than furniture.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::hint::{self, Hints};
+use crate::region::Reason;
+use crate::tag::Tag;
+
+/// The text of a code block, white space kept, furniture left out.
+pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
+    let mut out = String::new();
+    let end = dom.item(at).end;
+    let mut here = at + 1;
+    // Elements that end a line, innermost last.
+    let mut lines: Vec<u32> = Vec::new();
+    while here < end {
+        while lines.last().is_some_and(|end| *end <= here) {
+            lines.pop();
+            end_line(&mut out);
+        }
+        let item = dom.item(here);
+        match item.tag {
+            Tag::Text => out.push_str(dom.text(here)),
+            Tag::Br => out.push('\n'),
+            tag if tag.is_silent() || tag == Tag::Button || is_furniture(dom, here, dropped) => {
+                here = item.end;
+                continue;
+            }
+            tag if tag.is_block() => {
+                end_line(&mut out);
+                lines.push(item.end);
+            }
+            _ => {}
+        }
+        here += 1;
+    }
+    let text = out.trim_end();
+    // The first line break after <pre> is not text; the parser takes one away,
+    // wrappers keep theirs.
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    text.replace('\u{a0}', " ").replace("\r\n", "\n")
+}
+
+fn end_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
+    if dropped.get(at as usize).is_some_and(Option::is_some) {
+        return true;
+    }
+    let mut is_unselectable = false;
+    for (name, value) in dom.attributes(at) {
+        match name {
+            "class" => {
+                let hints = hint::of_names(value);
+                let is_number = |token: &str| matches!(token, "ln" | "lnt" | "linenos" | "rouge-gutter");
+                if hints.has(Hints::NUMBERS) && !hints.has(Hints::CONTENT)
+                    || hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG)
+                    || value.split_ascii_whitespace().any(is_number)
+                {
+                    return true;
+                }
+            }
+            "aria-hidden" => is_unselectable |= value == "true",
+            "hidden" => is_unselectable = true,
+            "style" => is_unselectable |= value.contains("user-select:none") || value.contains("user-select: none"),
+            _ => {}
+        }
+    }
+    is_unselectable
+}
+
+/// Whether a block holds line numbers only, beside one that holds the lines.
+pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
+    let cell = dom.ancestors(at).skip(1).take(4).find(|up| matches!(dom.item(*up).tag, Tag::Td | Tag::Th));
+    let Some(cell) = cell else { return false };
+    let words = dom.words(at);
+    let is_numbers =
+        words.split_ascii_whitespace().all(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let row = dom.item(cell).parent;
+    is_numbers && dom.children(row).filter(|cell| dom.subtree(*cell).any(|at| dom.item(at).tag == Tag::Pre)).count() == 2
+}
+
+/// The programming language a block is written in.
+pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
+    let inner = dom.subtree(at).skip(1).find(|at| dom.item(*at).tag == Tag::Code);
+    let outer = dom.ancestors(at).skip(1).take(8).take_while(|up| {
+        // Whatever holds two blocks says nothing about either.
+        dom.subtree(*up).filter(|at| dom.item(*at).tag == Tag::Pre).nth(2).is_none()
+    });
+    let places = inner.into_iter().chain([at]).chain(outer);
+    let mut bare = None;
+    for (n, place) in places.enumerate() {
+        for (name, value) in dom.attributes(place) {
+            match name {
+                "data-lang" | "data-language" | "data-code-lang" => {
+                    if let Some(language) = known(value) {
+                        return Some(language);
+                    }
+                }
+                "class" => match of_class(value, n <= 1) {
+                    Class::Named(language) => return known(&language),
+                    Class::Bare(language) => bare = bare.or(known(&language)),
+                    Class::Silent => {}
+                },
+                _ => {}
+            }
+        }
+    }
+    bare
+}
+
+enum Class {
+    /// A prefix says that this is a language.
+    Named(String),
+    /// A word beside a highlighter's own name.
+    Bare(String),
+    Silent,
+}
+
+fn of_class(class: &str, is_close: bool) -> Class {
+    let mut brush = class.split([';', ' ']).skip_while(|part| !part.starts_with("brush:"));
+    if let Some(first) = brush.next() {
+        let value = first.trim_start_matches("brush:").trim();
+        let value = if value.is_empty() { brush.next().unwrap_or("") } else { value };
+        return Class::Named(value.to_owned());
+    }
+    for token in class.split_ascii_whitespace() {
+        for prefix in ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-", "listing-", "code-"] {
+            if let Some(language) = token.strip_prefix(prefix)
+                && !matches!(language, "wrapper" | "block" | "box" | "container" | "content" | "toolbar" | "example" | "header" | "frame" | "lines" | "group")
+                && (is_close || !matches!(prefix, "code-" | "listing-" | "src-"))
+            {
+                return Class::Named(language.to_owned());
+            }
+        }
+    }
+    let is_highlighter = |token: &str| {
+        matches!(token, "sourceCode" | "hljs" | "prettyprint" | "src" | "rust-example-rendered" | "item-decl" | "CodeMirror" | "chroma" | "codehilite" | "highlight")
+    };
+    if class.split_ascii_whitespace().any(is_highlighter) {
+        let other = class.split_ascii_whitespace().find(|token| !is_highlighter(token) && is_language(token));
+        if let Some(language) = other {
+            return Class::Bare(language.to_owned());
+        }
+    }
+    Class::Silent
+}
+
+/// Languages that stand in a class without a prefix.
+fn is_language(token: &str) -> bool {
+    matches!(
+        token,
+        "bash" | "sh" | "shell" | "console" | "python" | "python3" | "py" | "rust" | "javascript" | "js" | "typescript" | "ts" | "java" | "c" | "cpp" | "csharp" | "go" | "ruby" | "php" | "perl" | "sql" | "html" | "xml" | "css" | "json" | "yaml" | "toml" | "ini" | "haskell" | "lua" | "kotlin" | "swift" | "scala" | "r" | "diff" | "makefile" | "dockerfile" | "powershell" | "elixir" | "erlang" | "clojure" | "lisp" | "scheme" | "ocaml" | "latex" | "tex" | "markdown" | "graphql" | "nix" | "zig" | "dart"
+    )
+}
+
+/// A language as people write it; `None` for "no language".
+fn known(value: &str) -> Option<String> {
+    let value = value.trim().to_ascii_lowercase();
+    let is_word = !value.is_empty()
+        && value.len() <= 30
+        && value.chars().all(|c| c.is_ascii_alphanumeric() || "+-#._".contains(c));
+    let is_none = matches!(value.as_str(), "default" | "none" | "text" | "plain" | "plaintext" | "nohighlight" | "txt" | "notranslate" | "auto" | "unknown");
+    (is_word && !is_none).then_some(value)
+}
+
+/// A formula as its source: `TeX` where it is given, else its text.
+pub(crate) fn math(dom: &Dom, at: u32) -> String {
+    let tex = dom.subtree(at).find(|at| {
+        dom.attribute(*at, "encoding").is_some_and(|encoding| encoding.contains("tex"))
+    });
+    if let Some(tex) = tex {
+        return dom.words(tex);
+    }
+    if let Some(alt) = dom.attribute(at, "alttext") {
+        return alt.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    dom.words(at)
+}
+
+/// The formula in a script that a typesetter would read.
+pub(crate) fn math_script(dom: &Dom, at: u32) -> Option<String> {
+    let kind = dom.attr(at, &local_name!("type"))?;
+    kind.starts_with("math/tex").then(|| dom.words(at))
+}

@@ -1,0 +1,629 @@
+//! The tree of a page: html5ever builds it in an arena, then it is laid out
+//! flat in document order, so that every later pass is a loop.
+//!
+//! Text and attribute values lie in one string. Nesting deeper than
+//! [`Limits::depth`](crate::Limits) is taken apart by leaving start tags out
+//! (the text stays); a page that makes more nodes than [`Limits::nodes`] is
+//! read up to there.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tag as TagToken, TagKind, Token, TokenSink, TokenSinkResult};
+use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
+
+use crate::Limits;
+use crate::tag::Tag;
+
+const NONE: u32 = u32::MAX;
+
+/// Bytes handed to the tokenizer at once.
+const CHUNK: usize = 16 << 10;
+
+/// A page's tree in document order: an element's subtree is the range from
+/// its own place to its `end`.
+#[derive(Debug)]
+pub(crate) struct Dom {
+    pub(crate) items: Vec<Item>,
+    attributes: Vec<Attr>,
+    text: String,
+    /// Whether the page was read to its end and in its full depth.
+    pub(crate) cut: Cut,
+    /// Whether any attribute begins with `data-ai-`.
+    pub(crate) is_annotated: bool,
+    /// Whether there are scripts that might bring text.
+    pub(crate) has_scripts: bool,
+}
+
+/// Builds the tree and nothing else; the number of its nodes.
+pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
+    Arena::parse(html, limits).nodes.borrow().len()
+}
+
+/// What was left out of a hostile page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    Nothing,
+    /// Tags deeper than allowed; the text is there.
+    Depth,
+    /// Everything behind the last allowed node.
+    Nodes,
+}
+
+/// An element or a run of text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item {
+    pub(crate) tag: Tag,
+    pub(crate) parent: u32,
+    /// Behind the last item of the subtree.
+    pub(crate) end: u32,
+    /// Attributes of an element, bytes of a text.
+    from: u32,
+    to: u32,
+}
+
+#[derive(Debug)]
+struct Attr {
+    name: LocalName,
+    from: u32,
+    to: u32,
+}
+
+impl Dom {
+    /// Reads a page.
+    pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
+        Self::flatten(Arena::parse(html, limits))
+    }
+
+    pub(crate) fn item(&self, at: u32) -> &Item {
+        &self.items[at as usize]
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.items.len()).unwrap_or(NONE)
+    }
+
+    /// The bytes of a text item; nothing for an element.
+    pub(crate) fn text(&self, at: u32) -> &str {
+        let item = self.item(at);
+        if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, at: u32, name: &str) -> Option<&str> {
+        self.attributes(at).find(|(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// The value of an attribute known to the parser: a comparison of numbers.
+    pub(crate) fn attr(&self, at: u32, name: &LocalName) -> Option<&str> {
+        let attribute = self.attrs_of(at).iter().find(|attribute| attribute.name == *name)?;
+        Some(&self.text[attribute.from as usize..attribute.to as usize])
+    }
+
+    pub(crate) fn attributes(&self, at: u32) -> impl Iterator<Item = (&str, &str)> {
+        self.attrs_of(at).iter().map(|attribute| {
+            (&*attribute.name, &self.text[attribute.from as usize..attribute.to as usize])
+        })
+    }
+
+    fn attrs_of(&self, at: u32) -> &[Attr] {
+        let item = self.item(at);
+        if item.tag == Tag::Text {
+            return &[];
+        }
+        &self.attributes[item.from as usize..item.to as usize]
+    }
+
+    /// Direct children, in order.
+    pub(crate) fn children(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.item(at).end;
+        let mut next = at + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            (child < end).then(|| {
+                next = self.item(child).end;
+                child
+            })
+        })
+    }
+
+    /// The items from `at` to the root, itself first.
+    pub(crate) fn ancestors(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut next = Some(at);
+        std::iter::from_fn(move || {
+            let here = next?;
+            let parent = self.item(here).parent;
+            next = (parent != NONE).then_some(parent);
+            Some(here)
+        })
+    }
+
+    /// An element as a selector: name, id, first class.
+    pub(crate) fn label(&self, at: u32) -> String {
+        let mut label = self.item(at).tag.name().to_owned();
+        if let Some(id) = self.attribute(at, "id").filter(|id| !id.is_empty()) {
+            label.push('#');
+            label.push_str(id);
+        } else if let Some(class) = self.attribute(at, "class").and_then(|class| class.split_ascii_whitespace().next()) {
+            label.push('.');
+            label.push_str(class);
+        }
+        label
+    }
+
+    /// All items of a subtree, itself first.
+    pub(crate) fn subtree(&self, at: u32) -> std::ops::Range<u32> {
+        at..self.item(at).end
+    }
+
+    /// All text below, white space collapsed, elements skipped that say nothing.
+    pub(crate) fn words(&self, at: u32) -> String {
+        let mut out = String::new();
+        let mut here = at;
+        while here < self.item(at).end {
+            let item = self.item(here);
+            if item.tag == Tag::Text {
+                collapse(self.text(here), &mut out);
+            } else if item.tag.is_silent() && here != at {
+                here = item.end;
+                continue;
+            } else if item.tag.is_block() || item.tag == Tag::Br {
+                collapse(" ", &mut out);
+            }
+            here += 1;
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    fn flatten(arena: Arena) -> Self {
+        let nodes = arena.nodes.into_inner();
+        let mut items: Vec<Item> = Vec::with_capacity(nodes.len());
+        // Down to the first child, on to the next sibling, up where there is
+        // none; `open` holds the way up.
+        let mut open: Vec<(u32, u32)> = Vec::new();
+        let mut here = nodes.first().map_or(NONE, |root| root.first_child);
+        loop {
+            let at = u32::try_from(items.len()).unwrap_or(NONE);
+            let Some(node) = nodes.get(here as usize) else {
+                let Some((parent, parent_node)) = open.pop() else { break };
+                items[parent as usize].end = at;
+                here = nodes[parent_node as usize].next;
+                continue;
+            };
+            let parent = open.last().map_or(NONE, |(parent, _)| *parent);
+            let (tag, from, to) = (node.tag, node.from, node.to);
+            items.push(Item { tag, parent, end: at + 1, from, to });
+            if node.first_child == NONE {
+                here = node.next;
+            } else {
+                open.push((at, here));
+                here = node.first_child;
+            }
+        }
+        let (attributes, text) = (arena.attributes.into_inner(), arena.text.into_inner());
+        let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
+        let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
+        Self { items, attributes, text, cut, is_annotated, has_scripts }
+    }
+}
+
+/// Appends `text`, every run of white space as one space.
+pub(crate) fn collapse(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let is_space = matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r' | 0x0c);
+        // U+00A0, the only other one that matters.
+        let is_wide = bytes[at] == 0xc2 && bytes.get(at + 1) == Some(&0xa0);
+        if !is_space && !is_wide {
+            at += 1;
+            continue;
+        }
+        let is_single = bytes[at] == b' '
+            && at != start
+            && !matches!(bytes.get(at + 1), Some(b' ' | b'\n' | b'\t' | b'\r' | 0x0c | 0xc2) | None);
+        if is_single {
+            at += 1;
+            continue;
+        }
+        out.push_str(&text[start..at]);
+        if !out.is_empty() && !out.ends_with([' ', '\n']) {
+            out.push(' ');
+        }
+        at += if is_wide { 2 } else { 1 };
+        start = at;
+    }
+    out.push_str(&text[start..]);
+}
+
+/// The tree while it is being built.
+#[derive(Debug)]
+struct Arena {
+    nodes: RefCell<Vec<Node>>,
+    attributes: RefCell<Vec<Attr>>,
+    text: RefCell<String>,
+    cut: Cell<Cut>,
+    /// Depth of the innermost open element.
+    depth: Cell<u32>,
+    most_nodes: usize,
+    is_annotated: Cell<bool>,
+}
+
+#[derive(Debug)]
+struct Node {
+    tag: Tag,
+    /// The root and contents of templates are no elements.
+    depth: u32,
+    parent: u32,
+    previous: u32,
+    next: u32,
+    first_child: u32,
+    last_child: u32,
+    from: u32,
+    to: u32,
+}
+
+impl Node {
+    fn new(tag: Tag, from: u32, to: u32) -> Self {
+        Self {
+            tag,
+            depth: 0,
+            parent: NONE,
+            previous: NONE,
+            next: NONE,
+            first_child: NONE,
+            last_child: NONE,
+            from,
+            to,
+        }
+    }
+}
+
+/// A node and its name, which the tree builder asks for all the time.
+#[derive(Debug, Clone)]
+struct Handle {
+    at: u32,
+    ns: Namespace,
+    name: LocalName,
+}
+
+#[derive(Debug)]
+struct Name<'a>(&'a Handle);
+
+impl html5ever::interface::ElemName for Name<'_> {
+    fn ns(&self) -> &Namespace {
+        &self.0.ns
+    }
+    fn local_name(&self) -> &LocalName {
+        &self.0.name
+    }
+}
+
+impl Arena {
+    fn parse(html: &str, limits: &Limits) -> Self {
+        let arena = Self {
+            nodes: RefCell::new(Vec::with_capacity(html.len() / 16 + 16)),
+            attributes: RefCell::new(Vec::with_capacity(html.len() / 32 + 16)),
+            text: RefCell::new(String::with_capacity(html.len() / 2 + 16)),
+            cut: Cell::new(Cut::Nothing),
+            depth: Cell::new(0),
+            is_annotated: Cell::new(false),
+            most_nodes: limits.nodes.min(NONE as usize - 2),
+        };
+        arena.nodes.borrow_mut().push(Node::new(Tag::Html, 0, 0));
+        let options = TreeBuilderOpts {
+            scripting_enabled: false,
+            drop_doctype: true,
+            ..TreeBuilderOpts::default()
+        };
+        let builder = TreeBuilder::new(arena, options);
+        let guard = Guard { builder, deepest: limits.depth };
+        let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
+        let queue = BufferQueue::default();
+        let mut rest = html;
+        while !rest.is_empty() {
+            let mut cut = rest.len().min(CHUNK);
+            while !rest.is_char_boundary(cut) {
+                cut += 1;
+            }
+            let (chunk, behind) = rest.split_at(cut);
+            queue.push_back(StrTendril::from_slice(chunk));
+            while let TokenizerResult::Script(_) | TokenizerResult::EncodingIndicator(_) =
+                tokenizer.feed(&queue)
+            {}
+            rest = behind;
+            let arena = &tokenizer.sink.builder.sink;
+            if arena.most_nodes < arena.nodes.borrow().len() {
+                arena.cut.set(Cut::Nodes);
+                break;
+            }
+        }
+        tokenizer.end();
+        tokenizer.sink.builder.sink
+    }
+
+    fn push(&self, node: Node) -> u32 {
+        let mut nodes = self.nodes.borrow_mut();
+        let at = u32::try_from(nodes.len()).unwrap_or(NONE - 1);
+        nodes.push(node);
+        at
+    }
+
+    fn put_text(&self, text: &str) -> (u32, u32) {
+        let mut all = self.text.borrow_mut();
+        let from = u32::try_from(all.len()).unwrap_or(NONE);
+        all.push_str(text);
+        (from, u32::try_from(all.len()).unwrap_or(NONE))
+    }
+
+    fn new_child(&self, child: NodeOrText<Handle>) -> u32 {
+        match child {
+            NodeOrText::AppendNode(handle) => {
+                self.detach(handle.at);
+                handle.at
+            }
+            NodeOrText::AppendText(text) => {
+                let (from, to) = self.put_text(&text);
+                self.push(Node::new(Tag::Text, from, to))
+            }
+        }
+    }
+
+    fn detach(&self, at: u32) {
+        let mut nodes = self.nodes.borrow_mut();
+        let (parent, previous, next) = {
+            let node = &mut nodes[at as usize];
+            let links = (node.parent, node.previous, node.next);
+            (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
+            links
+        };
+        if previous != NONE {
+            nodes[previous as usize].next = next;
+        } else if parent != NONE {
+            nodes[parent as usize].first_child = next;
+        }
+        if next != NONE {
+            nodes[next as usize].previous = previous;
+        } else if parent != NONE {
+            nodes[parent as usize].last_child = previous;
+        }
+    }
+
+    fn append_to(&self, parent: u32, child: NodeOrText<Handle>) {
+        if let NodeOrText::AppendText(text) = &child {
+            // Goes on where the text before it ends.
+            let mut nodes = self.nodes.borrow_mut();
+            let last = nodes[parent as usize].last_child;
+            let mut all = self.text.borrow_mut();
+            if let Some(node) = nodes.get_mut(last as usize)
+                && node.tag == Tag::Text
+                && node.to as usize == all.len()
+            {
+                all.push_str(text);
+                node.to = u32::try_from(all.len()).unwrap_or(NONE);
+                return;
+            }
+        }
+        let at = self.new_child(child);
+        let mut nodes = self.nodes.borrow_mut();
+        let (last, depth) = {
+            let parent = &mut nodes[parent as usize];
+            let last = parent.last_child;
+            parent.last_child = at;
+            if last == NONE {
+                parent.first_child = at;
+            }
+            (last, parent.depth + 1)
+        };
+        if last != NONE {
+            nodes[last as usize].next = at;
+        }
+        let node = &mut nodes[at as usize];
+        (node.parent, node.previous, node.depth) = (parent, last, depth);
+        if node.tag != Tag::Text {
+            self.depth.set(depth);
+        }
+    }
+}
+
+impl TreeSink for Arena {
+    type Handle = Handle;
+    type Output = Self;
+    type ElemName<'a> = Name<'a>;
+
+    fn finish(self) -> Self {
+        self
+    }
+
+    fn parse_error(&self, _: Cow<'static, str>) {}
+
+    fn get_document(&self) -> Handle {
+        Handle { at: 0, ns: ns!(), name: local_name!("") }
+    }
+
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> Name<'a> {
+        Name(target)
+    }
+
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+        let tag = if name.ns == ns!(html) {
+            Tag::of(&name.local)
+        } else if name.ns == ns!(mathml) {
+            Tag::Math
+        } else {
+            Tag::Svg
+        };
+        let mut attributes = self.attributes.borrow_mut();
+        let from = u32::try_from(attributes.len()).unwrap_or(NONE);
+        for attribute in attrs {
+            let (from, to) = self.put_text(&attribute.value);
+            if attribute.name.local.starts_with("data-ai-") {
+                self.is_annotated.set(true);
+            }
+            attributes.push(Attr { name: attribute.name.local, from, to });
+        }
+        let to = u32::try_from(attributes.len()).unwrap_or(NONE);
+        let at = self.push(Node::new(tag, from, to));
+        Handle { at, ns: name.ns, name: name.local }
+    }
+
+    fn create_comment(&self, _: StrTendril) -> Handle {
+        let at = self.push(Node::new(Tag::Template, 0, 0));
+        Handle { at, ns: ns!(), name: local_name!("") }
+    }
+
+    fn create_pi(&self, _: StrTendril, data: StrTendril) -> Handle {
+        self.create_comment(data)
+    }
+
+    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
+        if let NodeOrText::AppendNode(node) = &child
+            && node.name == local_name!("")
+        {
+            return; // a comment
+        }
+        self.append_to(parent.at, child);
+    }
+
+    fn append_based_on_parent_node(
+        &self,
+        element: &Handle,
+        previous: &Handle,
+        child: NodeOrText<Handle>,
+    ) {
+        let parent = self.nodes.borrow()[element.at as usize].parent;
+        if parent == NONE {
+            self.append(previous, child);
+        } else {
+            self.append_before_sibling(element, child);
+        }
+    }
+
+    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+
+    fn pop(&self, node: &Handle) {
+        self.depth.set(self.nodes.borrow()[node.at as usize].depth.saturating_sub(1));
+    }
+
+    fn get_template_contents(&self, target: &Handle) -> Handle {
+        // A shadow root is part of what people see; other templates are not,
+        // and `Tag::Template` is silent.
+        let mut nodes = self.nodes.borrow_mut();
+        let attributes = self.attributes.borrow();
+        let node = &mut nodes[target.at as usize];
+        let own = &attributes[node.from as usize..node.to as usize];
+        if own.iter().any(|attribute| &*attribute.name == "shadowrootmode") {
+            node.tag = Tag::Div;
+        }
+        target.clone()
+    }
+
+    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+        x.at == y.at
+    }
+
+    fn set_quirks_mode(&self, _: QuirksMode) {}
+
+    fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
+        let at = self.new_child(child);
+        let mut nodes = self.nodes.borrow_mut();
+        let (parent, previous, depth) = {
+            let sibling = &mut nodes[sibling.at as usize];
+            let links = (sibling.parent, sibling.previous, sibling.depth);
+            sibling.previous = at;
+            links
+        };
+        if previous != NONE {
+            nodes[previous as usize].next = at;
+        } else if parent != NONE {
+            nodes[parent as usize].first_child = at;
+        }
+        let node = &mut nodes[at as usize];
+        (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling.at, depth);
+    }
+
+    fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
+        let mut attributes = self.attributes.borrow_mut();
+        let (from, to) = {
+            let node = &self.nodes.borrow()[target.at as usize];
+            (node.from as usize, node.to as usize)
+        };
+        // The whole list anew, at the end.
+        let start = attributes.len();
+        for at in from..to {
+            let Attr { name, from, to } = &attributes[at];
+            let copy = Attr { name: name.clone(), from: *from, to: *to };
+            attributes.push(copy);
+        }
+        for attribute in attrs {
+            if attributes[start..].iter().all(|known| known.name != attribute.name.local) {
+                let (from, to) = self.put_text(&attribute.value);
+                attributes.push(Attr { name: attribute.name.local, from, to });
+            }
+        }
+        let node = &mut self.nodes.borrow_mut()[target.at as usize];
+        node.from = u32::try_from(start).unwrap_or(NONE);
+        node.to = u32::try_from(attributes.len()).unwrap_or(NONE);
+    }
+
+    fn remove_from_parent(&self, target: &Handle) {
+        self.detach(target.at);
+    }
+
+    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
+        loop {
+            let child = self.nodes.borrow()[node.at as usize].first_child;
+            if child == NONE {
+                return;
+            }
+            // Name and namespace are not looked at on the way.
+            let child = Handle { at: child, ns: ns!(html), name: local_name!("div") };
+            self.append_to(new_parent.at, NodeOrText::AppendNode(child));
+        }
+    }
+}
+
+/// Stands between tokenizer and tree builder and leaves out start tags that
+/// would nest too deep, because the builder walks the open elements.
+struct Guard {
+    builder: TreeBuilder<Handle, Arena>,
+    deepest: u32,
+}
+
+impl TokenSink for Guard {
+    type Handle = Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        if let Token::TagToken(TagToken { kind: TagKind::StartTag, name, .. }) = &token
+            && self.deepest < self.builder.sink.depth.get()
+            && !changes_the_tokenizer(name)
+        {
+            self.builder.sink.cut.set(Cut::Depth);
+            return TokenSinkResult::Continue;
+        }
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+/// Whether what follows is read by other rules, so that the tag must stay.
+fn changes_the_tokenizer(name: &LocalName) -> bool {
+    matches!(
+        &**name,
+        "script" | "style" | "title" | "textarea" | "xmp" | "iframe" | "noembed" | "noframes"
+    )
+}

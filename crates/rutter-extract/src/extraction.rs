@@ -1,0 +1,331 @@
+//! The way of a page: bytes, text, tree, survey, region, blocks, page.
+
+use rutter_finding::{Finding, Place};
+use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
+use url::Url;
+
+use crate::address::Base;
+use crate::blocks::Walk;
+use crate::dom::{Cut, Dom};
+use crate::facts::{Annotated, Facts, PageLink};
+use crate::meta::Found;
+use crate::region::{self, Region};
+use crate::rich::Rich;
+use crate::survey::Survey;
+use crate::whole::Whole;
+use crate::{Limits, charset, language, merge, rules};
+
+/// Longest description made from the text, in characters.
+const LONGEST_DESCRIPTION: usize = 200;
+
+/// How a page is read.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Its address; relative links start from here.
+    pub url: PageUrl<'static>,
+    /// When its bytes were last known to change: `modified`, unless the page
+    /// names a date itself.
+    pub seen: Timestamp,
+    /// The charset of its HTTP header.
+    pub charset: Option<String>,
+    /// The language of the site, for pages that declare none.
+    pub language: Option<LanguageTag<'static>>,
+    /// Whether links of paragraphs become blocks of their own.
+    pub links: LinkBlocks,
+    /// What to stop at.
+    pub limits: Limits,
+    /// Whether to say why each part was kept or dropped.
+    pub explain: bool,
+}
+
+impl Options {
+    /// The usual way to read a page.
+    pub fn new(url: PageUrl<'static>, seen: Timestamp) -> Self {
+        Self {
+            url,
+            seen,
+            charset: None,
+            language: None,
+            links: LinkBlocks::Lone,
+            limits: Limits::USUAL,
+            explain: false,
+        }
+    }
+}
+
+/// Which links become blocks (D45).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkBlocks {
+    /// Those that are a paragraph of their own.
+    #[default]
+    Lone,
+    /// All: those of a paragraph follow it.
+    All,
+}
+
+/// What a page turned out to be.
+#[derive(Debug, Clone)]
+pub struct Extraction {
+    /// The page, ready for a collection unless its content is empty.
+    pub page: Page<'static>,
+    /// Decoration of each block of the page, in the same order.
+    pub rich: Vec<Rich>,
+    /// What it says about itself.
+    pub facts: Facts,
+    /// All its links, in document order.
+    pub links: Vec<PageLink>,
+    /// Its elements with `data-ai-*` attributes, in document order.
+    pub annotated: Vec<Annotated>,
+    /// Everything a reader of the whole page could see.
+    pub visible_text: String,
+    /// The encoding it was read in.
+    pub charset: &'static str,
+    /// From 0 to 1: how sure it is that the main content is the main content.
+    pub confidence: f32,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+    /// Why each part was kept or dropped, where asked for.
+    pub why: Vec<Why>,
+}
+
+impl Extraction {
+    /// The links inside the blocks: what they say and where they lead. Blocks
+    /// that are links themselves are not among them.
+    pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.page.content.iter().zip(&self.rich).flat_map(|(block, rich)| {
+            rich.spans.iter().filter_map(move |span| {
+                let text = crate::blocks::part(block, span.part)?;
+                let text = text.get(span.start as usize..span.end as usize)?;
+                match &span.mark {
+                    crate::rich::Mark::Link(url) => Some((text, url.as_str())),
+                    _ => None,
+                }
+            })
+        })
+    }
+}
+
+/// Why a part of a page was kept or dropped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// The element and its ancestors, the innermost last.
+    pub path: String,
+    /// The reason, in words; for what was kept, `main content`.
+    pub reason: String,
+    /// Whether it is part of the page's content.
+    pub is_kept: bool,
+    /// Characters in it.
+    pub chars: u32,
+    /// How its text begins.
+    pub start: String,
+}
+
+/// Reads a page of HTML.
+pub fn html(bytes: &[u8], options: &Options) -> Extraction {
+    let decoded = charset::decode(bytes, options.charset.as_deref());
+    let dom = Dom::parse(&decoded.text, &options.limits);
+    let mut findings = Vec::new();
+    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
+    if decoded.is_broken {
+        report(&rules::UNDECODABLE, decoded.encoding.name().to_owned());
+    }
+    match dom.cut {
+        Cut::Nothing => {}
+        Cut::Depth => report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth)),
+        Cut::Nodes => report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes)),
+    }
+    let found = Found::of(&dom, options.limits.json);
+    if 0 < found.n_broken {
+        report(&rules::BROKEN_JSON_LD, format!("{} of them", found.n_broken));
+    }
+    let base = base_of(options, &found);
+    let survey = Survey::of(&dom);
+    let region = region::find(&dom, &survey);
+    let mut walk = Walk::new(&dom, &survey, &region, &base);
+    for &root in &region.roots {
+        walk.element(root);
+    }
+    let mut blocks = walk.out;
+    if options.links == LinkBlocks::All {
+        blocks = crate::blocks::with_links(blocks);
+    }
+    let is_main = |at: u32| region.holds(&dom, at);
+    let whole = Whole::of(&dom, &survey, &base, &is_main);
+    let n_before = blocks.len();
+    if !merge::merge(&mut blocks, options.limits.blocks) {
+        report(&rules::TOO_MANY_BLOCKS, format!("{} are left of {n_before}", blocks.len()));
+    } else if blocks.len() < n_before {
+        report(&rules::MERGED, format!("{n_before} became {}", blocks.len()));
+    }
+    let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
+    let (content, rich) = blocks.into_iter().unzip();
+    let material = Material { found, content, rich, confidence: region.confidence, is_script: dom.has_scripts };
+    let mut extraction = assemble(material, whole, &base, options, findings);
+    extraction.charset = decoded.encoding.name();
+    extraction.why = why;
+    extraction
+}
+
+fn base_of(options: &Options, found: &Found) -> Base {
+    // A page address is a URL by its type.
+    let url = Url::parse(options.url.as_str()).expect("a page address is a URL");
+    let base = Base::new(url);
+    match &found.base {
+        Some(href) => base.rebase(href),
+        None => base,
+    }
+}
+
+/// What the roads from HTML and Markdown hand over.
+pub(crate) struct Material {
+    pub(crate) found: Found,
+    pub(crate) content: Vec<Block<'static>>,
+    pub(crate) rich: Vec<Rich>,
+    pub(crate) confidence: f32,
+    pub(crate) is_script: bool,
+}
+
+pub(crate) fn assemble(
+    material: Material,
+    whole: Whole,
+    base: &Base,
+    options: &Options,
+    mut findings: Vec<Finding>,
+) -> Extraction {
+    let Material { found, mut content, mut rich, confidence, is_script } = material;
+    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
+    let facts = found.facts(base);
+    let own_description = found.description();
+    let title = found.title();
+    if content.is_empty() {
+        if is_script && whole.text.len() < 200 {
+            report(&rules::SCRIPT_SHELL, String::new());
+        }
+        match own_description.clone().or_else(|| title.clone()) {
+            Some(text) => {
+                report(&rules::NO_TEXT, String::new());
+                content.push(Block::Text(Text { text: text.into(), extra: Vec::new() }));
+                rich.push(Rich::default());
+            }
+            None => report(&rules::EMPTY, String::new()),
+        }
+    } else if confidence < 0.3 {
+        report(&rules::UNSURE, format!("confidence {confidence:.2}"));
+    }
+    let language = found.language().or_else(|| options.language.clone());
+    let language = language.unwrap_or_else(|| {
+        let sample: String = content.iter().filter_map(prose).take(12).collect::<Vec<_>>().join(" ");
+        match language::detect(&sample) {
+            Some(tag) => {
+                report(&rules::GUESSED_LANGUAGE, tag.as_str().to_owned());
+                tag
+            }
+            None => {
+                report(&rules::NO_LANGUAGE, String::new());
+                LanguageTag::UNDETERMINED
+            }
+        }
+    });
+    let title = title.unwrap_or_else(|| {
+        report(&rules::NO_TITLE, String::new());
+        let first = content.iter().find_map(prose).map(|text| shorten(text, 80));
+        first.filter(|text| !text.is_empty()).unwrap_or_else(|| options.url.as_str().to_owned())
+    });
+    let description = own_description.unwrap_or_else(|| {
+        report(&rules::NO_DESCRIPTION, String::new());
+        first_sentences(&content).unwrap_or_else(|| title.clone())
+    });
+    let schema = found.schema().and_then(|schema| Object::new(Raw::parse(&schema.to_string()).ok()?));
+    let canonical = facts.canonical.clone().and_then(|url| HttpUrl::parse(url).ok());
+    let page = Page {
+        url: options.url.clone(),
+        title: title.into(),
+        description: description.into(),
+        author: found.author().map(Str::from),
+        published: facts.published,
+        modified: facts.modified.unwrap_or(options.seen),
+        language,
+        canonical,
+        schema,
+        content,
+        extra: Vec::new(),
+    };
+    Extraction {
+        page,
+        rich,
+        facts,
+        links: whole.links,
+        annotated: whole.annotated,
+        visible_text: whole.text,
+        charset: "UTF-8",
+        confidence,
+        findings,
+        why: Vec::new(),
+    }
+}
+
+fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
+    match block {
+        Block::Text(block) => Some(&block.text),
+        Block::Quote(block) => Some(&block.text),
+        Block::Heading(block) => Some(&block.text),
+        Block::List(block) => block.items.first().map(|item| &**item),
+        _ => None,
+    }
+}
+
+/// The first sentences of the text, up to 200 characters.
+fn first_sentences(content: &[Block<'_>]) -> Option<String> {
+    let texts = content.iter().filter_map(|block| match block {
+        Block::Text(block) => Some(&*block.text),
+        Block::Quote(block) => Some(&*block.text),
+        _ => None,
+    });
+    // A line is no sentence; take one only where there is nothing else.
+    let mut first = None;
+    for text in texts {
+        let is_prose = 40 <= text.chars().count();
+        if is_prose {
+            return Some(shorten(text, LONGEST_DESCRIPTION));
+        }
+        first = first.or_else(|| Some(shorten(text, LONGEST_DESCRIPTION)));
+    }
+    first.or_else(|| content.iter().find_map(prose).map(|text| shorten(text, LONGEST_DESCRIPTION)))
+}
+
+/// At most `most` characters: whole sentences, else whole words and an ellipsis.
+fn shorten(text: &str, most: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= most {
+        return text;
+    }
+    let cut: String = text.chars().take(most).collect();
+    let sentence = cut
+        .match_indices(['.', '!', '?', '\u{3002}'])
+        .map(|(at, stop)| at + stop.len())
+        .filter(|end| {
+            let after = text.get(*end..).and_then(|rest| rest.chars().next());
+            after.is_none_or(|c| c.is_whitespace() || !c.is_ascii())
+        })
+        .next_back();
+    if let Some(end) = sentence.filter(|end| most / 3 < *end) {
+        return cut.get(..end).unwrap_or(&cut).to_owned();
+    }
+    let short: String = cut.chars().take(most - 1).collect();
+    let end = short.rfind(' ').filter(|end| most / 2 < *end).unwrap_or(short.len());
+    format!("{}\u{2026}", short.get(..end).unwrap_or(&short).trim_end_matches([',', ';', ':', ' ']))
+}
+
+fn explain(dom: &Dom, survey: &Survey, region: &Region) -> Vec<Why> {
+    let mut out = Vec::new();
+    for (at, reason) in region.parts(dom, survey) {
+        let path: Vec<String> = dom.ancestors(at).take(4).map(|up| dom.label(up)).collect();
+        let path = path.into_iter().rev().collect::<Vec<_>>().join(" > ");
+        let sum = survey.sum(dom, at);
+        let start: String = dom.words(at).chars().take(60).collect();
+        let is_kept = reason.is_none();
+        let reason = reason.map_or_else(|| "main content".to_owned(), |reason| reason.to_string());
+        out.push(Why { path, reason, is_kept, chars: sum.chars, start });
+    }
+    out
+}

@@ -1,0 +1,314 @@
+//! A table: what authors' own names for regions suggest about them.
+//!
+//! Class names, ids, roles and item properties are words that people chose;
+//! the words below mean the same on any site. A hint is evidence, never a
+//! verdict.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+/// A set of hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Hints(u32);
+
+macro_rules! hints {
+    ($( $name:ident $bit:literal ),* $(,)?) => {
+        impl Hints { $( pub(crate) const $name: Self = Self(1 << $bit); )* }
+    };
+}
+
+hints! {
+    CONTENT 0, NAV 1, SIDE 2, COMMENT 3, SHARE 4, RELATED 5, AD 6, NOTICE 7, FOOT 8, HEAD 9,
+    META 10, PAGER 11, TOC 12, HIDDEN 13, SEARCH 14, AUTHOR 15, TAGS 16, CAPTION 17, STRONG 18,
+    TEASER 19, ADMONITION 20, NUMBERS 21, BUTTONS 22, WIDGET 23, APPEAL 24, SLIDES 25,
+    LEAD 26, CREDIT 27,
+}
+
+impl Hints {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+}
+
+/// Words and what they hint at; longer words are found before shorter ones.
+const WORDS: &[(&str, Hints)] = &[
+    // Where the text is.
+    ("articlebody", Hints::CONTENT.with(Hints::STRONG)),
+    ("article-body", Hints::CONTENT.with(Hints::STRONG)),
+    ("article_body", Hints::CONTENT.with(Hints::STRONG)),
+    ("article__body", Hints::CONTENT.with(Hints::STRONG)),
+    ("article-content", Hints::CONTENT.with(Hints::STRONG)),
+    ("article__content", Hints::CONTENT.with(Hints::STRONG)),
+    ("article_content", Hints::CONTENT.with(Hints::STRONG)),
+    ("article-text", Hints::CONTENT.with(Hints::STRONG)),
+    ("articletext", Hints::CONTENT.with(Hints::STRONG)),
+    ("articlecontent", Hints::CONTENT.with(Hints::STRONG)),
+    ("entry-content", Hints::CONTENT.with(Hints::STRONG)),
+    ("entry__content", Hints::CONTENT.with(Hints::STRONG)),
+    ("entry-text", Hints::CONTENT.with(Hints::STRONG)),
+    ("post-content", Hints::CONTENT.with(Hints::STRONG)),
+    ("post_content", Hints::CONTENT.with(Hints::STRONG)),
+    ("post-body", Hints::CONTENT.with(Hints::STRONG)),
+    ("post-text", Hints::CONTENT.with(Hints::STRONG)),
+    ("postcontent", Hints::CONTENT.with(Hints::STRONG)),
+    ("story-body", Hints::CONTENT.with(Hints::STRONG)),
+    ("storybody", Hints::CONTENT.with(Hints::STRONG)),
+    ("story-content", Hints::CONTENT.with(Hints::STRONG)),
+    ("bodytext", Hints::CONTENT.with(Hints::STRONG)),
+    ("body-text", Hints::CONTENT.with(Hints::STRONG)),
+    ("markdown-body", Hints::CONTENT.with(Hints::STRONG)),
+    ("mw-parser-output", Hints::CONTENT.with(Hints::STRONG)),
+    ("hentry", Hints::CONTENT),
+    ("article", Hints::CONTENT),
+    ("content", Hints::CONTENT),
+    ("entry", Hints::CONTENT),
+    ("story", Hints::CONTENT),
+    ("post", Hints::CONTENT),
+    ("main", Hints::CONTENT),
+    ("body", Hints::CONTENT),
+    ("text", Hints::CONTENT),
+    // Ways elsewhere.
+    ("breadcrumb", Hints::NAV.with(Hints::STRONG)),
+    ("navigation", Hints::NAV),
+    ("navbar", Hints::NAV.with(Hints::STRONG)),
+    ("navi", Hints::NAV),
+    ("nav", Hints::NAV),
+    ("menu", Hints::NAV),
+    ("skip-link", Hints::NAV.with(Hints::STRONG)),
+    ("skiplink", Hints::NAV.with(Hints::STRONG)),
+    ("sitemap", Hints::NAV),
+    ("pagination", Hints::PAGER.with(Hints::STRONG)),
+    ("pager", Hints::PAGER),
+    ("prev-next", Hints::PAGER.with(Hints::STRONG)),
+    ("prevnext", Hints::PAGER.with(Hints::STRONG)),
+    ("table-of-contents", Hints::TOC.with(Hints::STRONG)),
+    ("tableofcontents", Hints::TOC.with(Hints::STRONG)),
+    ("toc", Hints::TOC),
+    // Beside the text.
+    ("sidebar", Hints::SIDE.with(Hints::STRONG)),
+    ("side-bar", Hints::SIDE.with(Hints::STRONG)),
+    ("seitenleiste", Hints::SIDE.with(Hints::STRONG)),
+    ("aside", Hints::SIDE),
+    ("widget", Hints::WIDGET),
+    // What readers say.
+    ("comments", Hints::COMMENT.with(Hints::STRONG)),
+    ("comment", Hints::COMMENT),
+    ("kommentar", Hints::COMMENT),
+    ("komentar", Hints::COMMENT),
+    ("disqus", Hints::COMMENT.with(Hints::STRONG)),
+    ("respond", Hints::COMMENT),
+    ("discussion", Hints::COMMENT),
+    ("responsive", Hints::NONE),
+    // Passing it on.
+    ("social", Hints::SHARE),
+    ("share", Hints::SHARE),
+    ("sharing", Hints::SHARE),
+    ("shared", Hints::NONE),
+    ("shariff", Hints::SHARE.with(Hints::STRONG)),
+    ("addtoany", Hints::SHARE.with(Hints::STRONG)),
+    ("jp-relatedposts", Hints::RELATED.with(Hints::STRONG)),
+    // Other pages.
+    ("related", Hints::RELATED.with(Hints::STRONG)),
+    ("unrelated", Hints::NONE),
+    ("nextread", Hints::RELATED.with(Hints::STRONG)),
+    ("readnext", Hints::RELATED.with(Hints::STRONG)),
+    ("read-next", Hints::RELATED.with(Hints::STRONG)),
+    ("weiterlesen", Hints::RELATED),
+    ("recommend", Hints::RELATED),
+    ("similar", Hints::RELATED),
+    ("outbrain", Hints::RELATED.with(Hints::STRONG)),
+    ("taboola", Hints::RELATED.with(Hints::STRONG)),
+    ("yarpp", Hints::RELATED.with(Hints::STRONG)),
+    ("most-read", Hints::RELATED.with(Hints::STRONG)),
+    ("mostread", Hints::RELATED.with(Hints::STRONG)),
+    ("most-popular", Hints::RELATED.with(Hints::STRONG)),
+    ("read-more", Hints::RELATED),
+    ("readmore", Hints::RELATED),
+    ("read-also", Hints::RELATED),
+    ("also-read", Hints::RELATED),
+    ("more-news", Hints::RELATED),
+    ("morenews", Hints::RELATED),
+    ("upsell", Hints::RELATED.with(Hints::STRONG)),
+    ("cross-sell", Hints::RELATED.with(Hints::STRONG)),
+    ("crosssell", Hints::RELATED.with(Hints::STRONG)),
+    ("teaser", Hints::TEASER),
+    ("latest", Hints::RELATED),
+    ("trending", Hints::RELATED.with(Hints::STRONG)),
+    // Trade.
+    ("advert", Hints::AD),
+    ("adsense", Hints::AD.with(Hints::STRONG)),
+    ("adslot", Hints::AD.with(Hints::STRONG)),
+    ("ad-slot", Hints::AD.with(Hints::STRONG)),
+    ("ad-container", Hints::AD.with(Hints::STRONG)),
+    ("anzeige", Hints::AD),
+    ("werbung", Hints::AD),
+    ("banner", Hints::AD),
+    ("sponsor", Hints::AD),
+    ("promo", Hints::AD),
+    ("promote", Hints::AD),
+    ("call-to-action", Hints::APPEAL),
+    ("calltoaction", Hints::APPEAL),
+    ("cta", Hints::APPEAL),
+    ("donat", Hints::APPEAL),
+    ("spenden", Hints::APPEAL),
+    ("reward", Hints::APPEAL),
+    ("affiliate", Hints::APPEAL),
+    ("disclaimer", Hints::APPEAL),
+    ("disclosure", Hints::APPEAL),
+    ("backlink", Hints::PAGER),
+    ("back-link", Hints::PAGER),
+    ("likes", Hints::SHARE),
+    ("teilen", Hints::SHARE),
+    ("fixed-bottom", Hints::NOTICE),
+    ("sticky-footer", Hints::NOTICE),
+    ("carousel", Hints::SLIDES),
+    ("swiper", Hints::SLIDES),
+    ("slider", Hints::SLIDES),
+    ("slick", Hints::SLIDES),
+    // In the way.
+    ("cookie", Hints::NOTICE.with(Hints::STRONG)),
+    ("consent", Hints::NOTICE.with(Hints::STRONG)),
+    ("gdpr", Hints::NOTICE.with(Hints::STRONG)),
+    ("dsgvo", Hints::NOTICE.with(Hints::STRONG)),
+    ("modal", Hints::NOTICE),
+    ("popup", Hints::NOTICE),
+    ("pop-up", Hints::NOTICE),
+    ("overlay", Hints::NOTICE),
+    ("newsletter", Hints::NOTICE),
+    ("subscribe", Hints::NOTICE),
+    ("subscription", Hints::NOTICE),
+    ("signup", Hints::NOTICE),
+    ("sign-up", Hints::NOTICE),
+    ("login", Hints::NOTICE),
+    ("paywall", Hints::NOTICE),
+    ("offcanvas", Hints::NOTICE),
+    ("off-canvas", Hints::NOTICE),
+    ("search", Hints::SEARCH),
+    ("suche", Hints::SEARCH),
+    // Above and below.
+    ("footer", Hints::FOOT),
+    ("copyright", Hints::FOOT),
+    ("imprint", Hints::FOOT),
+    ("impressum", Hints::FOOT),
+    ("footnote", Hints::NONE),
+    ("header", Hints::HEAD),
+    ("masthead", Hints::HEAD),
+    ("standfirst", Hints::LEAD),
+    ("excerpt", Hints::LEAD),
+    ("subtitle", Hints::LEAD),
+    ("subline", Hints::LEAD),
+    ("vorspann", Hints::LEAD),
+    ("intro", Hints::LEAD),
+    ("chapo", Hints::LEAD),
+    ("lead", Hints::LEAD),
+    ("lede", Hints::LEAD),
+    ("dek", Hints::LEAD),
+    // About the text.
+    ("byline", Hints::META),
+    ("meta", Hints::META),
+    ("dateline", Hints::META),
+    ("author", Hints::AUTHOR),
+    ("autor", Hints::AUTHOR),
+    ("biography", Hints::AUTHOR),
+    ("tags", Hints::TAGS),
+    ("taglist", Hints::TAGS),
+    ("tag-list", Hints::TAGS),
+    ("tagcloud", Hints::TAGS.with(Hints::STRONG)),
+    ("tag-cloud", Hints::TAGS.with(Hints::STRONG)),
+    ("categories", Hints::TAGS),
+    ("keywords", Hints::TAGS),
+    ("caption", Hints::CAPTION),
+    ("bildunterschrift", Hints::CAPTION),
+    ("credit", Hints::CREDIT),
+    ("photographer", Hints::CREDIT),
+    ("image-source", Hints::CREDIT),
+    ("caption--source", Hints::CREDIT),
+    // Not for the eye.
+    ("visually-hidden", Hints::HIDDEN),
+    ("visuallyhidden", Hints::HIDDEN),
+    ("screen-reader", Hints::HIDDEN),
+    ("screenreader", Hints::HIDDEN),
+    ("sr-only", Hints::HIDDEN),
+    ("d-none", Hints::HIDDEN),
+    ("hidden", Hints::HIDDEN),
+    ("overflow-hidden", Hints::NONE),
+    ("has-hidden", Hints::NONE),
+    ("label-hidden", Hints::NONE),
+    ("hidden-xs", Hints::NONE),
+    ("hidden-print", Hints::WIDGET),
+    ("noprint", Hints::WIDGET),
+    ("no-print", Hints::WIDGET),
+    // Furniture of documentation.
+    ("admonition", Hints::ADMONITION),
+    ("callout", Hints::ADMONITION),
+    ("editsection", Hints::BUTTONS.with(Hints::STRONG)),
+    ("edit-this-page", Hints::BUTTONS.with(Hints::STRONG)),
+    ("edit-link", Hints::BUTTONS.with(Hints::STRONG)),
+    ("headerlink", Hints::BUTTONS.with(Hints::STRONG)),
+    ("copybtn", Hints::BUTTONS.with(Hints::STRONG)),
+    ("copy-button", Hints::BUTTONS.with(Hints::STRONG)),
+    ("clipboard", Hints::BUTTONS.with(Hints::STRONG)),
+    ("toolbar", Hints::BUTTONS),
+    ("hideme", Hints::HIDDEN),
+    ("tooltip", Hints::HIDDEN),
+    ("mw-editsection", Hints::BUTTONS.with(Hints::STRONG)),
+    ("rich-link", Hints::RELATED.with(Hints::STRONG)),
+    ("richlink", Hints::RELATED.with(Hints::STRONG)),
+    ("sitenotice", Hints::NOTICE),
+    ("navbox", Hints::NAV.with(Hints::STRONG)),
+    ("lineno", Hints::NUMBERS),
+    ("line-number", Hints::NUMBERS),
+    ("linenumber", Hints::NUMBERS),
+    ("gutter", Hints::NUMBERS),
+];
+
+static MACHINE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .match_kind(MatchKind::LeftmostLongest)
+        .ascii_case_insensitive(true)
+        .build(WORDS.iter().map(|(word, _)| word))
+        .expect("a fixed list of words is a valid automaton")
+});
+
+/// The hints in a class or id.
+pub(crate) fn of_names(names: &str) -> Hints {
+    let mut found = Hints::NONE;
+    for hit in MACHINE.find_iter(names) {
+        let (word, hints) = WORDS[hit.pattern().as_usize()];
+        // Short words must stand alone: `toc` is not in `stock`.
+        let is_short = word.len() <= 4;
+        let bytes = names.as_bytes();
+        let before = hit.start().checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(hit.end());
+        let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
+        if is_short && (is_letter(before) || is_letter(after)) {
+            continue;
+        }
+        found = found.with(hints);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_words_are_found_inside_names() {
+        assert!(of_names("site-sidebar left").has(Hints::SIDE));
+        assert!(of_names("RelatedPosts").has(Hints::RELATED));
+        assert!(of_names("entry-content clearfix").has(Hints::STRONG));
+        assert_eq!(of_names("stock"), Hints::NONE);
+        assert!(of_names("toc local").has(Hints::TOC));
+        assert_eq!(of_names("footnotes"), Hints::NONE);
+        assert_eq!(of_names("responsive"), Hints::NONE);
+    }
+}

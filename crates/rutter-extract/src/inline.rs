@@ -1,0 +1,90 @@
+//! A paragraph while it is being put together: its text, white space
+//! collapsed, and the spans in it.
+
+use crate::dom::collapse;
+use crate::rich::{Mark, Span};
+
+/// Text and marks under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Inline {
+    pub(crate) text: String,
+    pub(crate) spans: Vec<Span>,
+    /// Marks that are open, with where they began.
+    open: Vec<(Mark, usize)>,
+    n_breaks: u32,
+}
+
+impl Inline {
+    pub(crate) fn push(&mut self, text: &str) {
+        if self.text.is_empty() {
+            let text = text.trim_start_matches([' ', '\n', '\t', '\r', '\u{c}', '\u{a0}']);
+            if text.is_empty() {
+                return;
+            }
+            self.n_breaks = 0;
+            collapse(text, &mut self.text);
+            return;
+        }
+        let before = self.text.len();
+        collapse(text, &mut self.text);
+        if self.text.get(before..).is_some_and(|new| !new.trim().is_empty()) {
+            self.n_breaks = 0;
+        }
+    }
+
+    /// A line break; tells whether it is the second in a row.
+    pub(crate) fn line_break(&mut self) -> bool {
+        self.n_breaks += 1;
+        let n_trimmed = self.text.trim_end_matches(' ').len();
+        self.text.truncate(n_trimmed);
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+        1 < self.n_breaks
+    }
+
+    pub(crate) fn open(&mut self, mark: Mark) {
+        self.open.push((mark, self.text.len()));
+    }
+
+    pub(crate) fn close(&mut self) {
+        if let Some((mark, start)) = self.open.pop() {
+            self.span(mark, start);
+        }
+    }
+
+    fn span(&mut self, mark: Mark, start: usize) {
+        let Some(inner) = self.text.get(start..) else { return };
+        let start = start + (inner.len() - inner.trim_start().len());
+        let end = start + inner.trim().len();
+        // Marks of punctuation and nothing are noise.
+        if start < end {
+            let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+            self.spans.push(Span { part: 0, start, end, mark });
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Ends the paragraph; open marks go on in the next one.
+    pub(crate) fn take(&mut self) -> (String, Vec<Span>) {
+        for at in (0..self.open.len()).rev() {
+            let (mark, start) = self.open[at].clone();
+            self.span(mark, start);
+            self.open[at].1 = 0;
+        }
+        self.n_breaks = 0;
+        let mut text = std::mem::take(&mut self.text);
+        let mut spans = std::mem::take(&mut self.spans);
+        text.truncate(text.trim_end().len());
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        spans.retain_mut(|span| {
+            span.end = span.end.min(end);
+            span.start < span.end
+        });
+        spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        (text, spans)
+    }
+}

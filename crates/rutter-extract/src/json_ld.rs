@@ -1,0 +1,192 @@
+//! Schema.org data in a page's scripts.
+
+use rutter_page::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::date;
+
+/// One block of JSON-LD.
+#[derive(Debug, Clone)]
+pub(crate) struct JsonLd {
+    /// As it was written.
+    pub(crate) source: String,
+    pub(crate) value: Value,
+}
+
+impl JsonLd {
+    /// Reads a block; `None` where it is broken, too long or nested too deep.
+    pub(crate) fn parse(source: &str, most: usize) -> Option<Self> {
+        let mut source = source.trim();
+        if most < source.len() {
+            return None;
+        }
+        // Old habits hide it from old browsers.
+        for (open, close) in [("<!--", "-->"), ("//<![CDATA[", "//]]>"), ("/*<![CDATA[*/", "/*]]>*/"), ("<![CDATA[", "]]>")] {
+            if let Some(inner) = source.strip_prefix(open) {
+                source = inner.strip_suffix(close).unwrap_or(inner).trim();
+            }
+        }
+        let source = source.trim_end_matches(';');
+        let value = serde_json::from_str(source).or_else(|_| {
+            // Line breaks inside strings are the commonest mistake.
+            serde_json::from_str(&source.replace(['\n', '\r', '\t'], " "))
+        });
+        let value: Value = value.ok()?;
+        (value.is_object() || value.is_array()).then(|| Self { source: source.to_owned(), value })
+    }
+}
+
+/// All objects at the top of all blocks, graphs opened.
+fn objects(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
+    blocks.iter().flat_map(|block| top(&block.value)).flat_map(|object| {
+        let graph = object.get("@graph").map(top).unwrap_or_default();
+        std::iter::once(object).chain(graph)
+    })
+}
+
+fn top(value: &Value) -> Vec<&Map<String, Value>> {
+    match value {
+        Value::Object(object) => vec![object],
+        Value::Array(values) => values.iter().filter_map(Value::as_object).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Types of a page's own thing, as opposed to its site or its path.
+fn is_about_page(object: &Map<String, Value>) -> bool {
+    types(object).any(|kind| {
+        kind.ends_with("Article")
+            || kind.ends_with("Posting")
+            || matches!(kind, "Report" | "Product" | "Recipe" | "HowTo" | "Event" | "Course" | "Book" | "VideoObject" | "Question" | "QAPage" | "Review" | "APIReference")
+    })
+}
+
+fn is_web_page(object: &Map<String, Value>) -> bool {
+    types(object).any(|kind| kind.ends_with("Page") || kind == "CreativeWork")
+}
+
+fn types(object: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let kinds = match object.get("@type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(kind)) => vec![kind.as_str()],
+        _ => Vec::new(),
+    };
+    kinds.into_iter().map(|kind| kind.rsplit(['/', ':']).next().unwrap_or(kind))
+}
+
+/// The page's own objects, articles before web pages.
+fn own(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
+    objects(blocks).filter(|object| is_about_page(object)).chain(objects(blocks).filter(|object| is_web_page(object)))
+}
+
+/// A text property of the page's own objects.
+pub(crate) fn text(blocks: &[JsonLd], names: &[&str]) -> Option<String> {
+    own(blocks).find_map(|object| {
+        let value = names.iter().find_map(|name| object.get(*name)?.as_str())?;
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        (!value.is_empty()).then_some(value)
+    })
+}
+
+pub(crate) fn date(blocks: &[JsonLd], name: &str) -> Option<Timestamp> {
+    own(blocks).find_map(|object| date::parse(object.get(name)?.as_str()?))
+}
+
+/// Names of people, several joined by commas.
+pub(crate) fn people(blocks: &[JsonLd], name: &str) -> Option<String> {
+    own(blocks).find_map(|object| {
+        let names = names_of(object.get(name)?, blocks);
+        (!names.is_empty()).then(|| names.join(", "))
+    })
+}
+
+fn names_of(value: &Value, blocks: &[JsonLd]) -> Vec<String> {
+    match value {
+        Value::String(name) if !name.contains("://") => vec![name.trim().to_owned()],
+        Value::Object(object) => {
+            if let Some(name) = object.get("name") {
+                return names_of(name, &[]);
+            }
+            // A reference to another object of the page.
+            let Some(id) = object.get("@id") else { return Vec::new() };
+            let found = objects(blocks).find(|other| other.get("@id") == Some(id) && other.contains_key("name"));
+            found.and_then(|other| other.get("name")).map(|name| names_of(name, &[])).unwrap_or_default()
+        }
+        Value::Array(values) => values.iter().take(20).flat_map(|value| names_of(value, blocks)).collect(),
+        _ => Vec::new(),
+    }
+    .into_iter()
+    .filter(|name| !name.is_empty() && name.len() < 200)
+    .collect()
+}
+
+/// The name of the first object of a type.
+pub(crate) fn name_of(blocks: &[JsonLd], kind: &str) -> Option<String> {
+    let mut found = objects(blocks).filter(|object| types(object).any(|found| found == kind));
+    found.find_map(|object| object.get("name")?.as_str().map(str::to_owned))
+}
+
+/// The name of an object inside the page's own.
+pub(crate) fn inner_name(blocks: &[JsonLd], name: &str) -> Option<String> {
+    own(blocks).find_map(|object| names_of(object.get(name)?, blocks).into_iter().next())
+}
+
+pub(crate) fn image(blocks: &[JsonLd]) -> Option<String> {
+    fn address(value: &Value) -> Option<String> {
+        match value {
+            Value::String(url) => Some(url.clone()),
+            Value::Object(object) => object.get("url").or_else(|| object.get("contentUrl")).and_then(address),
+            Value::Array(values) => values.first().and_then(address),
+            _ => None,
+        }
+    }
+    own(blocks).find_map(|object| address(object.get("image")?))
+}
+
+pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
+    let Some(value) = own(blocks).find_map(|object| object.get("keywords")) else { return Vec::new() };
+    match value {
+        Value::String(words) => words.split([',', ';']).map(|word| word.trim().to_owned()).collect(),
+        Value::Array(words) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The page's `schema` (D47): one block as it is, several as a graph; path and
+/// site are left out where anything else is there.
+pub(crate) fn schema(blocks: &[JsonLd]) -> Option<Value> {
+    let is_minor = |value: &Value| {
+        value.as_object().is_some_and(|object| {
+            0 < types(object).count() && types(object).all(|kind| matches!(kind, "BreadcrumbList" | "WebSite"))
+        })
+    };
+    let mut kept: Vec<&Value> = blocks.iter().map(|block| &block.value).collect();
+    if 1 < kept.len() {
+        kept.retain(|value| !is_minor(value));
+    }
+    match kept.as_slice() {
+        [] => None,
+        [Value::Object(one)] => Some(Value::Object(one.clone())),
+        several => {
+            let mut graph = Vec::new();
+            for value in several {
+                match value {
+                    Value::Array(values) => graph.extend(values.iter().filter(|value| value.is_object() && !is_minor(value)).cloned()),
+                    Value::Object(object) => match object.get("@graph") {
+                        Some(Value::Array(values)) => graph.extend(values.iter().filter(|value| !is_minor(value)).cloned()),
+                        _ => {
+                            let mut object = object.clone();
+                            object.remove("@context");
+                            graph.push(Value::Object(object));
+                        }
+                    },
+                    _ => {}
+                }
+            }
+            let mut whole = Map::new();
+            whole.insert("@context".to_owned(), Value::String("https://schema.org".to_owned()));
+            whole.insert("@graph".to_owned(), Value::Array(graph));
+            Some(Value::Object(whole))
+        }
+    }
+}

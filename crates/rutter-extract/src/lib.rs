@@ -1,0 +1,81 @@
+//! What people read on a page, as typed blocks: HTML or Markdown in, an SCP
+//! page and findings out.
+//!
+//! One parse yields everything any layer needs: the page with its blocks, what
+//! plain text cannot hold ([`Rich`]), what the page says about itself
+//! ([`Facts`]), its links, its `data-ai-*` annotations and its visible text.
+//! Reading is a function of the bytes, the [`Options`] and a template version;
+//! nothing else of the site enters.
+//!
+//! ```
+//! use rutter_extract::{Options, html};
+//! use rutter_page::{PageUrl, Timestamp};
+//!
+//! let url = PageUrl::parse("https://harbour.example/tides.html").unwrap();
+//! let seen = Timestamp::parse("2026-06-01T00:00:00Z").unwrap();
+//! let page = b"<html lang=en><title>Tides</title><nav><a href=/>Home</a></nav>
+//!     <main><h1>Tides</h1><p>High water is at <b>noon</b>.</main>";
+//! let extraction = html(page, &Options::new(url, seen));
+//! assert_eq!(extraction.page.to_text(), "Tides\n\nHigh water is at noon.\n");
+//! assert!(extraction.to_markdown().contains("High water is at **noon**."));
+//! ```
+//!
+//! Refuses: to leave a page without text that has some, to cut text, to keep
+//! an address that is not http(s), and to exceed its [`Limits`].
+
+#![warn(clippy::disallowed_methods)]
+
+mod address;
+mod blocks;
+mod charset;
+mod code;
+mod date;
+mod dom;
+mod extraction;
+mod facts;
+mod hint;
+mod inline;
+mod json_ld;
+mod language;
+mod list;
+mod media;
+mod merge;
+mod meta;
+mod note;
+mod phrase;
+mod region;
+mod rich;
+pub mod rules;
+mod survey;
+mod table;
+mod tag;
+mod whole;
+
+pub use extraction::{Extraction, LinkBlocks, Options, Why, html};
+pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
+pub use rich::{Mark, Note, Rich, Span};
+
+/// How much of a page is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Deepest nesting of elements; deeper tags are ignored, their text is not.
+    pub depth: u32,
+    /// Most elements and runs of text.
+    pub nodes: usize,
+    /// Most blocks of a page.
+    pub blocks: usize,
+    /// Longest block of JSON-LD in bytes.
+    pub json: usize,
+}
+
+impl Limits {
+    /// What real pages stay within.
+    pub const USUAL: Self = Self { depth: 400, nodes: 8_000_000, blocks: 1000, json: 1 << 20 };
+}
+
+/// Builds the bare tree and tells how many nodes it has: what extraction is
+/// measured against.
+#[doc(hidden)]
+pub fn bare_tree(bytes: &[u8]) -> usize {
+    dom::bare(&charset::decode(bytes, None).text, &Limits::USUAL)
+}

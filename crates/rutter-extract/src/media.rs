@@ -1,0 +1,237 @@
+//! Pictures, films and recordings.
+
+use html5ever::local_name;
+use rutter_page::{
+    Audio, Block, Caption, HttpUrl, Icon, Image, ImageKind, MediaLink, MediaUrl, Pixels, Video,
+};
+
+use crate::address::Base;
+use crate::dom::Dom;
+use crate::tag::Tag;
+
+/// The picture an element shows; `None` where it shows none worth keeping.
+pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
+    let img = if dom.item(at).tag == Tag::Picture {
+        dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Img)?
+    } else {
+        at
+    };
+    if is_decoration(dom, img) {
+        return None;
+    }
+    let address = source(dom, img, base).or_else(|| {
+        let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
+        sources.into_iter().find_map(|source| source_set(dom, source, base))
+    })?;
+    let alt = dom.attr(img, &local_name!("alt")).unwrap_or("");
+    let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
+    let url = HttpUrl::parse(address).ok()?;
+    Some(Image { url, alt: alt.into(), extra: Vec::new() })
+}
+
+/// The words of a picture that stands for a character.
+pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
+    let alt = dom.attr(at, &local_name!("alt"))?;
+    (0 < alt.chars().count() && alt.chars().count() <= 3).then_some(alt)
+}
+
+fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
+    let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
+    // What a script would load is what readers see in the end.
+    let lazy = ["data-src", "data-lazy-src", "data-original", "data-lazy", "data-hi-res-src", "data-url", "data-image"]
+        .iter()
+        .find_map(|name| dom.attribute(img, name))
+        .filter(|src| !is_placeholder(src));
+    let address = plain.or(lazy).and_then(|src| base.resolve(src));
+    address.or_else(|| source_set(dom, img, base))
+}
+
+/// The largest picture of a set.
+fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+    let set = ["srcset", "data-srcset", "data-lazy-srcset"].iter().find_map(|name| dom.attribute(at, name))?;
+    let mut best: Option<(f32, &str)> = None;
+    for candidate in set.split(", ").flat_map(|part| part.split(",\n")) {
+        let mut words = candidate.trim().trim_end_matches(',').split_ascii_whitespace();
+        let Some(src) = words.next().filter(|src| !is_placeholder(src)) else { continue };
+        let size = words.next().and_then(|size| size.trim_end_matches(['w', 'x']).parse().ok());
+        let size = size.unwrap_or(1.0);
+        if best.is_none_or(|(largest, _)| largest < size) {
+            best = Some((size, src));
+        }
+    }
+    best.and_then(|(_, src)| base.resolve(src))
+}
+
+fn is_placeholder(src: &str) -> bool {
+    let src = src.trim();
+    if src.is_empty() || src.starts_with("data:") || src.starts_with("about:") {
+        return true;
+    }
+    let lower = src.to_ascii_lowercase();
+    ["placeholder", "spacer.", "blank.gif", "pixel.gif", "transparent.gif", "-pixel.gif", "1x1.", "vide.gif", "/empty."]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
+/// Counters, spacers and icons.
+fn is_decoration(dom: &Dom, at: u32) -> bool {
+    let size = |name: &str| {
+        let value = dom.attribute(at, name)?;
+        value.trim_end_matches("px").trim().parse::<u32>().ok()
+    };
+    let is_tiny = |pixels: Option<u32>| pixels.is_some_and(|pixels| pixels <= 24);
+    if is_tiny(size("width")) || is_tiny(size("height")) {
+        return true;
+    }
+    let src = dom.attr(at, &local_name!("src")).unwrap_or("");
+    if src.contains("avatar") {
+        return true;
+    }
+    let class = dom.attr(at, &local_name!("class")).unwrap_or("");
+    let role = dom.attr(at, &local_name!("role")).unwrap_or("");
+    role == "presentation"
+        || class.split_ascii_whitespace().any(|token| {
+            matches!(token, "emoji" | "icon" | "wp-smiley" | "avatar") || token.ends_with("-icon")
+        })
+}
+
+/// The film or recording an element plays.
+pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+    match dom.item(at).tag {
+        Tag::Video => film(dom, at, base),
+        Tag::Audio => sound(dom, at, base),
+        _ => embedded(dom, at, base),
+    }
+}
+
+fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+    let url = addresses(dom, at, base, "video/mp4")?;
+    let poster = dom.attribute(at, "poster").and_then(|src| base.resolve(src));
+    let icon = poster.and_then(|poster| HttpUrl::parse(poster).ok()).map(|url| Icon {
+        kind: Some(ImageKind::Image),
+        url: Some(url),
+        extra: Vec::new(),
+    });
+    let pixels = |name: &str| {
+        dom.attribute(at, name).and_then(|value| value.trim().parse().ok()).map(Pixels)
+    };
+    let name = name(dom, at, url.first());
+    let captions = captions(dom, at, base);
+    Some(Block::Video(Box::new(Video {
+        name: name.into(),
+        url,
+        duration: None,
+        width: pixels("width"),
+        height: pixels("height"),
+        icon,
+        summary: None,
+        captions: (!captions.is_empty()).then_some(captions),
+        chapters: None,
+        transcript: None,
+        extra: Vec::new(),
+    })))
+}
+
+fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+    let url = addresses(dom, at, base, "audio/mpeg")?;
+    let name = name(dom, at, url.first());
+    Some(Block::Audio(Box::new(Audio {
+        name: name.into(),
+        url,
+        duration: None,
+        icon: None,
+        summary: None,
+        attributed_to: None,
+        part_of: None,
+        chapters: None,
+        transcript: None,
+        extra: Vec::new(),
+    })))
+}
+
+/// A player in a frame: it may fill the screen, or its address says so.
+fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+    let src = ["src", "data-src", "data-lazy-src", "data"].iter().find_map(|name| dom.attribute(at, name))?;
+    let address = base.resolve(src)?;
+    let (_, rest) = address.split_once("://")?;
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_player = dom.attribute(at, "allowfullscreen").is_some()
+        || dom.attribute(at, "allow").is_some_and(|allow| allow.contains("autoplay") || allow.contains("fullscreen"))
+        || path.starts_with("embed/")
+        || path.contains("/embed/")
+        || host.starts_with("player.");
+    if !is_player || path.is_empty() {
+        return None;
+    }
+    let name = name(dom, at, &address);
+    let url = MediaUrl::One(HttpUrl::parse(address).ok()?);
+    Some(Block::Video(Box::new(Video {
+        name: name.into(),
+        url,
+        duration: None,
+        width: None,
+        height: None,
+        icon: None,
+        summary: None,
+        captions: None,
+        chapters: None,
+        transcript: None,
+        extra: Vec::new(),
+    })))
+}
+
+fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'static>> {
+    let mut found: Vec<MediaLink<'static>> = Vec::new();
+    let own = dom.attr(at, &local_name!("src")).or_else(|| dom.attribute(at, "data-src"));
+    let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
+    let all = own
+        .map(|src| (src, None))
+        .into_iter()
+        .chain(sources.filter_map(|at| {
+            let src = dom.attr(at, &local_name!("src"))?;
+            Some((src, dom.attr(at, &local_name!("type"))))
+        }));
+    for (src, kind) in all {
+        let Some(href) = base.resolve(src).and_then(|url| HttpUrl::parse(url).ok()) else { continue };
+        let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+        let media_type = kind.filter(|kind| kind.contains('/')).unwrap_or(usual).to_owned();
+        found.push(MediaLink { href, media_type: media_type.into(), rel: None, extra: Vec::new() });
+    }
+    match found.len() {
+        0 => None,
+        1 => found.pop().map(|link| MediaUrl::One(link.href)),
+        _ => Some(MediaUrl::Many(found)),
+    }
+}
+
+fn captions(dom: &Dom, at: u32, base: &Base) -> Vec<Caption<'static>> {
+    let tracks = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Track);
+    let caption = |at: u32| {
+        let kind = dom.attribute(at, "kind").unwrap_or("subtitles");
+        if !matches!(kind, "subtitles" | "captions") {
+            return None;
+        }
+        let url = HttpUrl::parse(base.resolve(dom.attr(at, &local_name!("src"))?)?).ok()?;
+        let language = dom.attribute(at, "srclang")?.to_owned();
+        let label = dom.attr(at, &local_name!("label")).unwrap_or(&language).to_owned();
+        Some(Caption { language: language.into(), url, label: label.into(), extra: Vec::new() })
+    };
+    tracks.filter_map(caption).collect()
+}
+
+/// What to call a recording: its title, its caption, its file.
+fn name(dom: &Dom, at: u32, url: &str) -> String {
+    let own = ["title", "aria-label", "data-title"].iter().find_map(|name| dom.attribute(at, name));
+    let own = own.map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
+    let figure = dom.ancestors(at).skip(1).take(3).find(|up| dom.item(*up).tag == Tag::Figure);
+    let caption = || {
+        let figure = figure?;
+        let caption = dom.subtree(figure).find(|at| dom.item(*at).tag == Tag::Figcaption)?;
+        Some(dom.words(caption))
+    };
+    let file = || {
+        let path = url.split(['?', '#']).next().unwrap_or(url);
+        path.trim_end_matches('/').rsplit('/').next().unwrap_or(url).to_owned()
+    };
+    own.filter(|name| !name.is_empty()).or_else(|| caption().filter(|name| !name.is_empty())).unwrap_or_else(file)
+}

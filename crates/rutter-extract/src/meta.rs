@@ -1,0 +1,396 @@
+//! What a page says about itself, and in which order of sources it is
+//! believed. `docs/extraction.md` lists the orders; they are the code below.
+
+use html5ever::local_name;
+use rutter_page::{LanguageTag, Timestamp};
+use serde_json::Value;
+
+use crate::address::Base;
+use crate::date;
+use crate::dom::Dom;
+use crate::facts::{Alternate, Facts, HeadLink, Robots};
+use crate::json_ld::{self, JsonLd};
+use crate::tag::Tag;
+
+/// Everything found in `meta`, `link` and `script` elements.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Names in lower case, with their values, in document order.
+    pub(crate) metas: Vec<(String, String)>,
+    pub(crate) links: Vec<HeadLink>,
+    pub(crate) json_ld: Vec<JsonLd>,
+    pub(crate) title: Option<String>,
+    pub(crate) base: Option<String>,
+    pub(crate) lang: Option<String>,
+    /// First `h1` of the page.
+    pub(crate) heading: Option<String>,
+    /// `itemprop` and `rel` values in the body: name, value.
+    props: Vec<(&'static str, String)>,
+    times: Vec<String>,
+    /// JSON-LD blocks that could not be read.
+    pub(crate) n_broken: usize,
+}
+
+impl Found {
+    pub(crate) fn of(dom: &Dom, most_json: usize) -> Self {
+        let mut found = Self::default();
+        let mut at = 0;
+        while at < dom.len() {
+            let item = dom.item(at);
+            match item.tag {
+                Tag::Html => found.lang = dom.attr(at, &local_name!("lang")).or_else(|| dom.attribute(at, "xml:lang")).map(str::to_owned),
+                Tag::Title if found.title.is_none() => {
+                    found.title = Some(dom.words(at)).filter(|title| !title.is_empty());
+                }
+                Tag::Base if found.base.is_none() => {
+                    found.base = dom.attr(at, &local_name!("href")).map(str::to_owned);
+                }
+                Tag::Meta => found.meta(dom, at),
+                Tag::Link => found.link(dom, at),
+                Tag::Script => {
+                    found.script(dom, at, most_json);
+                    at = item.end;
+                    continue;
+                }
+                Tag::Style | Tag::Svg => {
+                    at = item.end;
+                    continue;
+                }
+                Tag::H1 if found.heading.is_none() => {
+                    found.heading = Some(dom.words(at)).filter(|heading| !heading.is_empty());
+                }
+                Tag::Time if found.times.len() < 8 => {
+                    let value = dom.attribute(at, "datetime").map(str::to_owned);
+                    let value = value.unwrap_or_else(|| dom.words(at));
+                    if is_update(dom, at) {
+                        found.props.push(("modified", value));
+                    } else {
+                        found.times.push(value);
+                    }
+                }
+                _ => {}
+            }
+            if item.tag != Tag::Text && found.props.len() < 64 {
+                found.prop(dom, at);
+            }
+            at += 1;
+        }
+        found
+    }
+
+    fn meta(&mut self, dom: &Dom, at: u32) {
+        let names = ["name", "property", "http-equiv", "itemprop"];
+        let name = names.iter().find_map(|name| dom.attribute(at, name));
+        let content = dom.attr(at, &local_name!("content"));
+        if let (Some(name), Some(content)) = (name, content) {
+            let content = content.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !content.is_empty() && self.metas.len() < 1000 {
+                self.metas.push((name.trim().to_ascii_lowercase(), content));
+            }
+        }
+    }
+
+    fn link(&mut self, dom: &Dom, at: u32) {
+        let (Some(rel), Some(href)) =
+            (dom.attr(at, &local_name!("rel")), dom.attr(at, &local_name!("href")))
+        else {
+            return;
+        };
+        let own = |name: &str| dom.attribute(at, name).map(|value| value.trim().to_owned());
+        if self.links.len() < 1000 {
+            self.links.push(HeadLink {
+                rel: rel.to_ascii_lowercase(),
+                href: href.to_owned(),
+                hreflang: own("hreflang"),
+                media_type: own("type"),
+                title: own("title"),
+            });
+        }
+    }
+
+    fn script(&mut self, dom: &Dom, at: u32, most: usize) {
+        let kind = dom.attr(at, &local_name!("type")).unwrap_or("");
+        if !kind.trim().to_ascii_lowercase().starts_with("application/ld+json") || 64 <= self.json_ld.len() {
+            return;
+        }
+        let source: String = dom.subtree(at).skip(1).map(|at| dom.text(at)).collect();
+        match JsonLd::parse(&source, most) {
+            Some(block) => self.json_ld.push(block),
+            None if source.trim().is_empty() => {}
+            None => self.n_broken += 1,
+        }
+    }
+
+    fn prop(&mut self, dom: &Dom, at: u32) {
+        for (name, value) in dom.attributes(at) {
+            let kind = match (name, value) {
+                ("itemprop", "author") => "author",
+                ("itemprop", "datePublished") => "published",
+                ("itemprop", "dateModified") => "modified",
+                ("rel", "author") if dom.item(at).tag == Tag::A => "author",
+                ("class", class) if is_byline(class) => "byline",
+                _ => continue,
+            };
+            let value = match kind {
+                "published" | "modified" => dom
+                    .attribute(at, "content")
+                    .or_else(|| dom.attribute(at, "datetime"))
+                    .map_or_else(|| dom.words(at), str::to_owned),
+                _ => author_in(dom, at),
+            };
+            if !value.is_empty() && value.len() < 200 {
+                self.props.push((kind, value));
+            }
+        }
+    }
+
+    /// The first value of the first of these names that has one.
+    pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| {
+            self.metas.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+        })
+    }
+
+    fn prop_of(&self, kind: &str) -> Option<&str> {
+        self.props.iter().find(|(found, _)| *found == kind).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn title(&self) -> Option<String> {
+        let stated = json_ld::text(&self.json_ld, &["headline"])
+            .or_else(|| self.first(&["og:title", "dc.title", "dcterms.title", "twitter:title", "citation_title"]).map(str::to_owned));
+        let site = self.site_name();
+        let bare = |title: &str| without_site(&unescape(title), site.as_deref(), self.heading.as_deref());
+        let stated = stated.as_deref().map(bare).filter(|stated| !stated.is_empty());
+        stated.or_else(|| self.title.as_deref().map(bare)).or_else(|| self.heading.clone())
+    }
+
+    pub(crate) fn description(&self) -> Option<String> {
+        let stated = self.first(&["description", "og:description", "twitter:description", "dc.description", "dcterms.description"]);
+        stated.map(str::to_owned).or_else(|| json_ld::text(&self.json_ld, &["description"])).map(|text| unescape(&text))
+    }
+
+    pub(crate) fn author(&self) -> Option<String> {
+        let is_name = |name: &&str| !name.contains("://") && !name.starts_with('@') && name.len() < 200;
+        json_ld::people(&self.json_ld, "author")
+            .or_else(|| {
+                self.first(&["author", "dc.creator", "dcterms.creator", "article:author", "parsely-author", "citation_author", "sailthru.author", "byl"])
+                    .filter(is_name)
+                    .map(str::to_owned)
+            })
+            .or_else(|| self.prop_of("author").filter(is_name).map(str::to_owned))
+            .or_else(|| self.prop_of("byline").map(str::to_owned))
+            .map(|name| without_by(&unescape(&name)))
+            .filter(|name| !name.is_empty())
+    }
+
+    pub(crate) fn published(&self) -> Option<Timestamp> {
+        json_ld::date(&self.json_ld, "datePublished")
+            .or_else(|| self.date(&[
+                "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "dc.date.issued", "dcterms.created",
+                "dcterms.issued", "dc.date", "dcterms.date", "citation_publication_date", "citation_date", "publish_date", "publish-date", "pubdate", "sailthru.date", "date", "article.published",
+                "created",
+            ]))
+            .or_else(|| self.prop_of("published").and_then(date::parse))
+            .or_else(|| self.times.iter().find_map(|time| date::parse(time)))
+    }
+
+    pub(crate) fn modified(&self) -> Option<Timestamp> {
+        json_ld::date(&self.json_ld, "dateModified")
+            .or_else(|| self.date(&[
+                "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified", "lastmod", "revised",
+                "article.updated",
+            ]))
+            .or_else(|| self.prop_of("modified").and_then(date::parse))
+    }
+
+    fn date(&self, names: &[&str]) -> Option<Timestamp> {
+        names.iter().find_map(|name| self.first(&[name]).and_then(date::parse))
+    }
+
+    /// The language the page declares.
+    pub(crate) fn language(&self) -> Option<LanguageTag<'static>> {
+        let declared = [
+            self.lang.as_deref(),
+            self.first(&["content-language"]),
+            self.first(&["og:locale", "language", "dc.language", "dcterms.language"]),
+        ];
+        declared.into_iter().flatten().find_map(|text| {
+            let first = text.split([',', ';']).next().unwrap_or("").trim().replace('_', "-");
+            let tag = LanguageTag::parse(first)?;
+            (tag.as_str() != "und").then(|| tag.canonical()).filter(LanguageTag::is_regular)
+        })
+    }
+
+    pub(crate) fn site_name(&self) -> Option<String> {
+        self.first(&["og:site_name", "application-name", "apple-mobile-web-app-title"])
+            .map(str::to_owned)
+            .or_else(|| json_ld::name_of(&self.json_ld, "WebSite"))
+            .or_else(|| json_ld::inner_name(&self.json_ld, "publisher"))
+            .map(|name| unescape(&name))
+    }
+
+    fn image(&self, base: &Base) -> Option<String> {
+        let stated = self.first(&["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"]);
+        stated.map(str::to_owned).or_else(|| json_ld::image(&self.json_ld)).and_then(|src| base.resolve(&src))
+    }
+
+    fn keywords(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        let mut add = |word: &str| {
+            let word = word.trim();
+            if !word.is_empty() && word.len() <= 100 && found.len() < 100 && !found.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+                found.push(word.to_owned());
+            }
+        };
+        for (name, value) in &self.metas {
+            match name.as_str() {
+                "keywords" | "news_keywords" => value.split([',', ';']).for_each(&mut add),
+                "article:tag" | "article:section" => add(value),
+                _ => {}
+            }
+        }
+        for word in json_ld::keywords(&self.json_ld) {
+            add(&word);
+        }
+        found
+    }
+
+    fn robots(&self) -> Vec<Robots> {
+        let is_agent = |name: &str| {
+            name == "robots" || name.ends_with("bot") || name.ends_with("-extended") || name == "googlebot-news" || name == "slurp"
+        };
+        let named = self.metas.iter().filter(|(name, _)| is_agent(name));
+        named
+            .map(|(name, value)| Robots {
+                agent: name.clone(),
+                directives: value.split(',').map(|word| word.trim().to_ascii_lowercase()).filter(|word| !word.is_empty()).collect(),
+            })
+            .collect()
+    }
+
+    /// What the page says, for those who want more than the page object.
+    pub(crate) fn facts(&self, base: &Base) -> Facts {
+        let canonical = self.links.iter().find(|link| link.has("canonical")).and_then(|link| base.resolve(&link.href));
+        let alternates = self.links.iter().filter(|link| link.has("alternate"));
+        let alternates = alternates.filter_map(|link| {
+            Some(Alternate { href: base.resolve(&link.href)?, hreflang: link.hreflang.clone(), media_type: link.media_type.clone() })
+        });
+        let links = self.links.iter().filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link.clone() }));
+        Facts {
+            canonical,
+            published: self.published(),
+            modified: self.modified(),
+            language: self.language(),
+            site_name: self.site_name(),
+            image: self.image(base),
+            keywords: self.keywords(),
+            robots: self.robots(),
+            alternates: alternates.collect(),
+            head_links: links.collect(),
+            metas: self.metas.clone(),
+            json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
+            refresh: self.first(&["refresh"]).map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> Option<Value> {
+        json_ld::schema(&self.json_ld)
+    }
+}
+
+/// Whether a time is said to be that of the last change.
+fn is_update(dom: &Dom, at: u32) -> bool {
+    dom.ancestors(at).take(3).filter_map(|up| dom.attr(up, &local_name!("class"))).any(|class| {
+        let class = class.to_ascii_lowercase();
+        class.contains("updated") || class.contains("modified")
+    })
+}
+
+fn is_byline(class: &str) -> bool {
+    class.len() < 60
+        && class.split_ascii_whitespace().any(|token| {
+            matches!(token, "byline" | "author" | "p-author" | "author-name" | "byline__name" | "entry-author" | "post-author" | "article-author" | "article__author")
+        })
+}
+
+/// The name in an element about an author.
+fn author_in(dom: &Dom, at: u32) -> String {
+    let name = dom.subtree(at).find(|at| dom.attribute(*at, "itemprop") == Some("name"));
+    if let Some(name) = name {
+        return dom.attribute(name, "content").map_or_else(|| dom.words(name), str::to_owned);
+    }
+    match dom.attribute(at, "content") {
+        Some(content) => content.to_owned(),
+        None => dom.words(at),
+    }
+}
+
+/// A byline without its first word.
+fn without_by(name: &str) -> String {
+    let name = name.trim();
+    for by in ["By ", "by ", "BY ", "Von ", "von ", "Por ", "por ", "Par ", "par "] {
+        if let Some(rest) = name.strip_prefix(by) {
+            return rest.trim().to_owned();
+        }
+    }
+    name.trim_end_matches([',', '|', '\u{b7}']).trim().to_owned()
+}
+
+/// A title without the name of its site.
+fn without_site(title: &str, site: Option<&str>, heading: Option<&str>) -> String {
+    const SEPARATORS: [&str; 9] = [" | ", " \u{2013} ", " \u{2014} ", " - ", " :: ", " \u{bb} ", " \u{b7} ", " / ", " \u{2022} "];
+    let same = |a: &str, b: &str| a.trim().to_lowercase() == b.trim().to_lowercase();
+    if heading.is_some_and(|heading| same(heading, title)) {
+        return title.to_owned();
+    }
+    let cuts = SEPARATORS.iter().flat_map(|separator| title.match_indices(separator));
+    let mut cuts: Vec<(usize, usize)> = cuts.map(|(at, separator)| (at, at + separator.len())).collect();
+    cuts.sort_unstable();
+    // A part that is the heading, or the rest once the site's name is gone.
+    for &(at, behind) in &cuts {
+        let (before, after) = (title.get(..at).unwrap_or(""), title.get(behind..).unwrap_or(""));
+        if heading.is_some_and(|heading| same(heading, before)) || site.is_some_and(|site| same(site, after)) {
+            return before.trim().to_owned();
+        }
+        if heading.is_some_and(|heading| same(heading, after)) || site.is_some_and(|site| same(site, before)) {
+            return after.trim().to_owned();
+        }
+    }
+    // The last part, where it is short and what is before it is a title.
+    if let Some(&(at, behind)) = cuts.last() {
+        let (before, after) = (title.get(..at).unwrap_or(""), title.get(behind..).unwrap_or(""));
+        let n_words = |text: &str| text.split_whitespace().count();
+        if 3 <= n_words(before) && n_words(after) <= 4 && n_words(after) < n_words(before) {
+            return before.trim().to_owned();
+        }
+    }
+    title.to_owned()
+}
+
+/// Character references that were escaped twice.
+fn unescape(text: &str) -> String {
+    if !text.contains('&') {
+        return text.trim().to_owned();
+    }
+    let mut out = text.to_owned();
+    for (from, to) in [("&quot;", "\""), ("&#39;", "'"), ("&#039;", "'"), ("&apos;", "'"), ("&#8217;", "\u{2019}"), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")] {
+        if out.contains(from) {
+            out = out.replace(from, to);
+        }
+    }
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_site;
+
+    #[test]
+    fn ours_titles_lose_the_name_of_their_site() {
+        assert_eq!(without_site("Opening hours | Museum", Some("museum"), None), "Opening hours");
+        assert_eq!(without_site("Museum - Opening hours", Some("Museum"), None), "Opening hours");
+        assert_eq!(without_site("Reefing \u{2014} Sailor's manual 2.0", None, Some("Reefing")), "Reefing");
+        assert_eq!(without_site("How to reef a sail - The Harbour", None, None), "How to reef a sail");
+        assert_eq!(without_site("Ropes - Knots", None, None), "Ropes - Knots");
+    }
+}

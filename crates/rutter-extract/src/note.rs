@@ -1,0 +1,109 @@
+//! Admonitions: notes, warnings and tips, in the shapes that documentation
+//! generators give them.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::survey::Survey;
+use crate::tag::Tag;
+
+/// Kinds, and the words they go by.
+const KINDS: &[&str] = &[
+    "warning", "caution", "danger", "important", "attention", "error", "tip", "hint", "info",
+    "note", "seealso", "success", "question", "example", "abstract", "todo", "deprecated",
+    "failure", "bug", "quote",
+];
+
+/// The kind of an admonition; `None` for an element that is none.
+pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
+    let class = dom.attr(at, &local_name!("class"))?;
+    if !matches!(
+        dom.item(at).tag,
+        Tag::Div | Tag::Aside | Tag::Section | Tag::Details | Tag::Blockquote | Tag::P | Tag::Article
+    ) {
+        return None;
+    }
+    let is_marked = class.split_ascii_whitespace().any(|token| {
+        matches!(
+            token,
+            "admonition" | "admonitionblock" | "theme-admonition" | "custom-block" | "markdown-alert" | "callout" | "alert" | "notice" | "message-box" | "starlight-aside"
+        )
+    });
+    // A bare word is enough for a box that holds little else.
+    let is_bare = |token: &str| {
+        matches!(token, "note" | "warning" | "tip" | "caution" | "important" | "danger" | "seealso" | "blockquote-tag")
+    };
+    let is_small = || survey.sum(dom, at).chars < 3000;
+    if !is_marked && !(class.split_ascii_whitespace().any(is_bare) && is_small()) {
+        return None;
+    }
+    let mut found = None;
+    for token in class.split_ascii_whitespace() {
+        let token = token.to_ascii_lowercase();
+        for kind in KINDS {
+            let is_kind = token == *kind
+                || token.strip_suffix(kind).is_some_and(|head| head.ends_with('-'));
+            if is_kind {
+                found = found.or(Some(*kind));
+            }
+        }
+    }
+    // An alert without a kind is a box of a site's own.
+    let is_alert = class.split_ascii_whitespace().any(|token| token == "alert" || token == "notice");
+    match found {
+        Some(kind) => Some(kind.to_owned()),
+        None if is_alert => None,
+        None => Some("note".to_owned()),
+    }
+}
+
+/// The element that holds the title.
+pub(crate) fn title(dom: &Dom, at: u32) -> Option<u32> {
+    dom.subtree(at).skip(1).take(24).find(|at| {
+        let item = dom.item(*at);
+        if item.tag == Tag::Text {
+            return false;
+        }
+        let class = dom.attr(*at, &local_name!("class")).unwrap_or("");
+        item.tag == Tag::Summary
+            || class.split_ascii_whitespace().any(|token| {
+                let token = token.to_ascii_lowercase();
+                token == "title"
+                    || token == "first admonition-title"
+                    || token.ends_with("-title")
+                    || token.contains("admonitionheading")
+                    || token.ends_with("__title")
+            })
+    })
+}
+
+/// The cell of a table-shaped admonition that holds its text.
+pub(crate) fn body(dom: &Dom, at: u32) -> Option<u32> {
+    let table = dom.children(at).find(|child| dom.item(*child).tag == Tag::Table)?;
+    dom.subtree(table).find(|at| {
+        dom.item(*at).tag == Tag::Td
+            && dom.attr(*at, &local_name!("class")).is_some_and(|class| class.contains("content"))
+    })
+}
+
+/// What to call a kind where no title is given.
+pub(crate) fn name(kind: &str) -> String {
+    if kind == "seealso" {
+        return "See also".to_owned();
+    }
+    let mut name = kind.to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    name
+}
+
+/// The title as it stands, after its kind where it does not say it itself.
+pub(crate) fn label(kind: &str, title: &str) -> String {
+    let title = title.trim().trim_end_matches(':');
+    let lower = title.to_lowercase();
+    if KINDS.iter().any(|kind| lower.contains(kind)) || lower == "see also" || !title.is_ascii() {
+        return if lower == kind { name(kind) } else { title.to_owned() };
+    }
+    format!("{}: {title}", name(kind))
+}

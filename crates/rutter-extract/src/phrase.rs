@@ -1,0 +1,105 @@
+//! A table: what people write above a list of other pages, or before a photo's
+//! owner, in the languages we have seen it in.
+//!
+//! Used only together with other evidence: such a heading must be followed by
+//! links, such a line must be short.
+
+/// How headings begin that introduce other pages.
+const ELSEWHERE: &[&str] = &[
+    "also read", "read also", "read more", "read next", "related", "more from", "more on",
+    "more stories", "more news", "further reading", "see also:", "you may also", "you might also",
+    "recommended", "don't miss", "most read", "most popular", "latest news", "trending",
+    "share this", "share:", "follow us", "tags:", "tags", "categories", "filed under", "topics:",
+    "lesen sie auch", "lesen sie mehr", "lies auch", "lest auch", "mehr zum thema", "mehr dazu",
+    "mehr von", "mehr aus", "mehr lesen", "weiterlesen", "weitere artikel", "weitere beitr",
+    "weitere informationen", "weitere meldungen", "weitere news", "weitere themen",
+    "weitere aktuelle", "weitere pressemitteilungen", "auch interessant", "das k\u{f6}nnte",
+    "das k\u{f6}nnten", "passend dazu", "zum thema", "\u{e4}hnliche", "empfehlungen", "empfohlen",
+    "schon gelesen", "top themen", "top-themen", "meistgelesen", "teilen", "news teilen",
+    "artikel teilen", "schlagw", "themen:", "verwandte", "n\u{e4}chster beitrag",
+    "vorheriger beitrag", "der n\u{e4}chste beitrag", "lust auf mehr", "lesetipp", "siehe auch:",
+    "lea tambi\u{e9}n", "lee tambi\u{e9}n", "lee adem\u{e1}s", "leer tambi\u{e9}n", "vea tambi\u{e9}n", "ver tambi\u{e9}n",
+    "mira tambi\u{e9}n", "mire:", "mira:", "te puede interesar", "te podr\u{ed}a interesar",
+    "le puede interesar", "relacionad", "temas relacionados", "noticias relacionadas",
+    "m\u{e1}s noticias", "m\u{e1}s le\u{ed}d", "m\u{e1}s sobre", "contenido relacionado", "le recomendamos",
+    "leia tamb\u{e9}m", "leia mais", "veja tamb\u{e9}m", "saiba mais", "mais lidas", "not\u{ed}cias relacionadas",
+    "lire aussi", "\u{e0} lire", "voir aussi", "lire la suite", "sur le m\u{ea}me", "articles li\u{e9}s",
+    "dans la m\u{ea}me", "partager", "\u{e0} d\u{e9}couvrir", "en lien", "vous aimerez",
+    "leggi anche", "potrebbe interessart", "articoli correlati", "condividi", "guarda anche",
+    "czytaj te\u{17c}", "czytaj tak\u{17c}e", "czytaj wi\u{119}cej", "zobacz te\u{17c}", "zobacz tak\u{17c}e",
+    "polecamy", "przeczytaj", "podobne", "powi\u{105}zane", "czytaj r\u{f3}wnie\u{17c}", "udost\u{119}pnij",
+    "lees ook", "meer over", "meer nieuws", "gerelateerd", "l\u{e6}s ogs\u{e5}", "les ogs\u{e5}", "l\u{e4}s mer",
+    "l\u{e4}s ocks\u{e5}", "lue my\u{f6}s", "viz tak\u{e9}", "\u{10d}t\u{11b}te tak\u{e9}", "souvisej", "ayrıca oku",
+    "\u{447}\u{438}\u{442}\u{430}\u{439}\u{442}\u{435}", "\u{442}\u{430}\u{43a}\u{436}\u{435}", "\u{441}\u{43c}. \u{442}\u{430}\u{43a}\u{436}\u{435}",
+];
+
+/// How lines begin that name the owner of a picture.
+const CREDITS: &[&str] = &[
+    "foto:", "fotos:", "(foto:", "photo:", "photos:", "(photo:", "photo by", "photo credit",
+    "photograph:", "picture:", "image:", "images:", "image credit", "credit:", "credits:",
+    "bild:", "bilder:", "(bild:", "bildquelle", "bildnachweis", "quelle:", "(quelle:", "source:",
+    "fotografie:", "\u{a9}", "(c)", "(\u{a9}", "cr\u{e9}dito", "(cr\u{e9}dito", "cr\u{e9}dit", "imagen:", "fuente:",
+    "zdj\u{119}cie:", "fot.", "\u{444}\u{43e}\u{442}\u{43e}:",
+];
+
+/// How lines begin that say when something was written.
+const DATES: &[&str] = &[
+    "published", "updated", "this page last", "last modified", "this page was last", "page last",
+    "last edited", "last updated", "posted", "ver\u{f6}ffentlich", "aktualisiert", "stand:",
+    "erstellt am", "publicado", "actualizado", "publi\u{e9}", "mis \u{e0} jour", "pubblicato",
+    "opublikowan", "zaktualizowan",
+];
+
+/// Whether a heading or label announces other pages.
+pub(crate) fn is_elsewhere(text: &str) -> bool {
+    starts_with(text, ELSEWHERE)
+}
+
+/// Whether a line names the owner of a picture.
+pub(crate) fn is_credit(text: &str) -> bool {
+    starts_with(text, CREDITS)
+}
+
+/// Whether a line is about the date of the page.
+pub(crate) fn is_date_line(text: &str) -> bool {
+    starts_with(text, DATES) || is_date(text)
+}
+
+fn starts_with(text: &str, table: &[&str]) -> bool {
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
+    let head: String = text.chars().take(28).flat_map(char::to_lowercase).collect();
+    table.iter().any(|phrase| head.starts_with(phrase))
+}
+
+/// A date and little more: `03.04.2020`, `6. Mai 2014, 12:30`.
+fn is_date(text: &str) -> bool {
+    if 40 < text.chars().count() {
+        return false;
+    }
+    let n_words = text.split(|c: char| !c.is_alphabetic()).filter(|word| 2 < word.len()).count();
+    let mut has_year = false;
+    let mut n_short = 0;
+    for digits in text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()) {
+        match digits.len() {
+            4 => has_year |= digits.starts_with("19") || digits.starts_with("20"),
+            1 | 2 => n_short += 1,
+            _ => return false,
+        }
+    }
+    has_year && 1 <= n_short && n_words <= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_phrases_are_found_at_the_start_only() {
+        assert!(is_elsewhere("Mehr zum Thema"));
+        assert!(is_elsewhere("► LEA TAMBIÉN: algo"));
+        assert!(!is_elsewhere("The related work"));
+        assert!(is_credit("(Foto: Hafenamt)"));
+        assert!(is_date_line("03.04.2020, 15:00"));
+        assert!(!is_date_line("Release 3.40.1 of 2022"));
+    }
+}

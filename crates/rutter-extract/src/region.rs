@@ -1,0 +1,558 @@
+//! Decides which part of a page is its main content.
+//!
+//! Every segment gets a weight: prose counts for it, links and labels count
+//! against it. The element whose segments weigh most is the region; what lies
+//! in it and is plainly something else (by its element, its name, or because
+//! it is links and little more) is dropped.
+//!
+//! Refuses: to leave a page without text that has some.
+
+use crate::dom::Dom;
+use crate::hint::Hints;
+use crate::survey::{Marks, Segment, Sum, Survey};
+use crate::tag::Tag;
+
+/// The main content of a page.
+#[derive(Debug)]
+pub(crate) struct Region {
+    /// The elements that make it up, in order, none inside another.
+    pub(crate) roots: Vec<u32>,
+    /// For each item, why it and everything in it was left out.
+    pub(crate) dropped: Vec<Option<Reason>>,
+    pub(crate) confidence: f32,
+}
+
+/// Why a part of a page is not main content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Its element says so.
+    Element,
+    /// Its name says so.
+    Name(&'static str),
+    /// It is links, and little more.
+    Links,
+    /// It is one line that belongs to the page rather than to its text.
+    Line,
+    /// Its author said so.
+    Author,
+    /// It is the same on other pages of the site.
+    Template,
+    /// It lies outside the region.
+    Outside,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Element => "its element is for other things",
+            Self::Name(name) => return write!(f, "its name says: {name}"),
+            Self::Links => "links and little more",
+            Self::Line => "a line about the page or another one",
+            Self::Author => "its author marked it",
+            Self::Template => "the same on other pages of the site",
+            Self::Outside => "outside the main content",
+        })
+    }
+}
+
+impl Region {
+    /// Whether an item lies in the main content.
+    pub(crate) fn holds(&self, dom: &Dom, at: u32) -> bool {
+        self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
+            && !dom.ancestors(at).any(|up| self.dropped.get(up as usize).is_some_and(Option::is_some))
+    }
+
+    /// The parts of a page, each with the reason it was dropped for.
+    pub(crate) fn parts(&self, dom: &Dom, survey: &Survey) -> Vec<(u32, Option<Reason>)> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at < dom.len() {
+            let item = dom.item(at);
+            if item.tag == Tag::Text || survey.sum(dom, at).chars == 0 {
+                at = if item.tag == Tag::Text { at + 1 } else { item.end };
+                continue;
+            }
+            if let Some(Some(reason)) = self.dropped.get(at as usize) {
+                parts.push((at, Some(*reason)));
+                at = item.end;
+                continue;
+            }
+            if self.roots.contains(&at) {
+                parts.push((at, None));
+            } else if !self.roots.iter().any(|root| dom.subtree(at).contains(root) || dom.subtree(*root).contains(&at)) && item.tag.is_block() {
+                parts.push((at, Some(Reason::Outside)));
+                at = item.end;
+                continue;
+            }
+            at += 1;
+        }
+        parts
+    }
+}
+
+pub(crate) fn find(dom: &Dom, survey: &Survey) -> Region {
+    let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
+        return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
+    };
+    let total = survey.sum(dom, body);
+    let mut dropped = ban(dom, survey, body, total);
+    let (root, weight) = heaviest(dom, survey, body, &dropped);
+    let mut roots = leads(dom, survey, body, root, &dropped);
+    roots.push(root);
+    prune(dom, survey, root, &mut dropped);
+    let confidence = if total.prose == 0 { 0.0 } else { (weight / total.prose as f32).clamp(0.0, 1.0) };
+    Region { roots, dropped, confidence }
+}
+
+/// Marks what cannot be main content wherever it lies.
+fn ban(dom: &Dom, survey: &Survey, body: u32, total: Sum) -> Vec<Option<Reason>> {
+    let mut dropped = vec![None; dom.items.len()];
+    let mut at = body + 1;
+    while at < dom.item(body).end {
+        let item = dom.item(at);
+        if item.tag == Tag::Text {
+            at += 1;
+            continue;
+        }
+        if survey.marks[at as usize].has(Marks::UNSEEN) {
+            at = item.end;
+            continue;
+        }
+        if let Some(reason) = verdict(dom, survey, at, total) {
+            dropped[at as usize] = Some(reason);
+            at = item.end;
+            continue;
+        }
+        at += 1;
+    }
+    dropped
+}
+
+fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
+    let item = dom.item(at);
+    let hints = survey.hints[at as usize];
+    if item.tag.heading().is_some() {
+        let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
+        return is_unseen.then_some(Reason::Name("hidden"));
+    }
+    let is_plain = !hints.has(ALL_BAD)
+        && !matches!(
+            item.tag,
+            Tag::Nav | Tag::Aside | Tag::Footer | Tag::Header | Tag::Form | Tag::Dialog
+                | Tag::Noscript | Tag::Menu | Tag::Fieldset | Tag::Button
+        );
+    if is_plain {
+        return None;
+    }
+    let sum = survey.sum(dom, at);
+    let share = if total.prose == 0 {
+        sum.chars as f32 / total.chars.max(1) as f32
+    } else {
+        sum.prose as f32 / total.prose as f32
+    };
+    let in_article = dom.ancestors(item.parent).any(|up| {
+        matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
+            || survey.hints[up as usize].has(Hints::STRONG) && survey.hints[up as usize].has(Hints::CONTENT)
+    });
+    match item.tag {
+        Tag::Nav | Tag::Dialog | Tag::Noscript if share < 0.5 => return Some(Reason::Element),
+        Tag::Button => return Some(Reason::Element),
+        Tag::Footer if share < 0.3 => return Some(Reason::Element),
+        Tag::Aside if share < 0.3 && !hints.has(Hints::ADMONITION) && !(in_article && 0 < sum.prose && sum.link_share() < 0.1) => {
+            return Some(Reason::Element);
+        }
+        Tag::Header if share < 0.3 && !in_article => return Some(Reason::Element),
+        Tag::Form | Tag::Fieldset if share < 0.25 => return Some(Reason::Element),
+        Tag::Menu if 0.5 < sum.link_share() => return Some(Reason::Element),
+        _ => {}
+    }
+    if item.tag == Tag::Main {
+        return None;
+    }
+    // The body of an article may be called many things.
+    let is_body = item.tag == Tag::Article || hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
+    if is_body && !hints.has(OTHERS) {
+        return None;
+    }
+    let is_strong = hints.has(Hints::STRONG) && !hints.has(Hints::CONTENT);
+    let most = if is_strong { 0.4 } else { 0.25 };
+    let linky = sum.link_share();
+    let name = |name| Some(Reason::Name(name));
+    // A long discussion may outweigh what it is about.
+    if hints.has(Hints::COMMENT) && (share < most || 500 < total.prose - sum.prose) {
+        return name("comments");
+    }
+    if most <= share {
+        return None;
+    }
+    if hints.has(Hints::SHARE) && (sum.chars < 400 || 0.3 < linky) {
+        return name("share");
+    }
+    if hints.has(Hints::RELATED) {
+        return name("related");
+    }
+    // A box beside the text belongs to it, where it is not a way elsewhere.
+    let is_box = in_article && 0 < sum.prose && linky < 0.1;
+    if hints.has(Hints::SIDE) && !is_box {
+        return name("sidebar");
+    }
+    if hints.has(Hints::NAV) && (0.3 < linky || (hints.has(Hints::STRONG) && sum.chars < 100)) {
+        return name("navigation");
+    }
+    if hints.has(Hints::PAGER) && sum.chars < 400 {
+        return name("pager");
+    }
+    if hints.has(Hints::TOC) && 0.5 < linky {
+        return name("contents");
+    }
+    if hints.has(Hints::AD) && (sum.chars < 600 || 0.3 < linky) {
+        return name("advertisement");
+    }
+    if hints.has(Hints::NOTICE) && share < 0.2 {
+        return name("notice");
+    }
+    if hints.has(Hints::SEARCH) && sum.chars < 300 {
+        return name("search");
+    }
+    if hints.has(Hints::FOOT) && !in_article {
+        return name("footer");
+    }
+    if hints.has(Hints::FOOT) && (0.3 < linky || sum.prose == 0) {
+        return name("footer");
+    }
+    if hints.has(Hints::HEAD) && !in_article && sum.prose == 0 && !has_heading(dom, at) {
+        return name("header");
+    }
+    if hints.has(Hints::TAGS) && (0.4 < linky || sum.chars < 120) && sum.prose == 0 {
+        return name("tags");
+    }
+    if hints.has(Hints::CREDIT) && sum.chars < 150 {
+        return name("credit");
+    }
+    if hints.has(Hints::META) && share < 0.1 && sum.chars < 250 && !has_title(dom, at) {
+        return name("about the page");
+    }
+    if hints.has(Hints::AUTHOR) && share < 0.15 && !has_title(dom, at) {
+        return name("author");
+    }
+    if hints.has(Hints::TEASER) && 0 < sum.links && share < 0.15 {
+        return name("teaser");
+    }
+    if hints.has(Hints::WIDGET) && 0.3 < linky {
+        return name("widget");
+    }
+    if hints.has(Hints::APPEAL) && share < 0.1 {
+        return name("appeal");
+    }
+    if hints.has(Hints::SLIDES) && sum.prose == 0 {
+        return name("slides");
+    }
+    if hints.has(Hints::BUTTONS) && sum.chars < 200 && sum.prose == 0 && !has(dom, at, Tag::Pre) {
+        return name("buttons");
+    }
+    if hints.has(Hints::HIDDEN) && sum.chars < 200 {
+        return name("hidden");
+    }
+    None
+}
+
+/// What an article can be that is not the page's own.
+const OTHERS: Hints = Hints::RELATED.with(Hints::COMMENT).with(Hints::TEASER).with(Hints::AD);
+
+const ALL_BAD: Hints = Hints::NAV
+    .with(Hints::SIDE)
+    .with(Hints::COMMENT)
+    .with(Hints::SHARE)
+    .with(Hints::RELATED)
+    .with(Hints::AD)
+    .with(Hints::NOTICE)
+    .with(Hints::FOOT)
+    .with(Hints::HEAD)
+    .with(Hints::META)
+    .with(Hints::PAGER)
+    .with(Hints::TOC)
+    .with(Hints::HIDDEN)
+    .with(Hints::SEARCH)
+    .with(Hints::AUTHOR)
+    .with(Hints::TAGS)
+    .with(Hints::TEASER)
+    .with(Hints::BUTTONS)
+    .with(Hints::APPEAL)
+    .with(Hints::CREDIT)
+    .with(Hints::SLIDES)
+    .with(Hints::WIDGET);
+
+fn has_title(dom: &Dom, at: u32) -> bool {
+    has(dom, at, Tag::H1)
+}
+
+fn has(dom: &Dom, at: u32, tag: Tag) -> bool {
+    dom.subtree(at).any(|at| dom.item(at).tag == tag)
+}
+
+/// Title and lead, where they lie before the region.
+fn leads(
+    dom: &Dom,
+    survey: &Survey,
+    body: u32,
+    root: u32,
+    dropped: &[Option<Reason>],
+) -> Vec<u32> {
+    let mut found = Vec::new();
+    let inner = survey.sum(dom, root);
+    let is_untitled = !dom.items.iter().any(|item| item.tag == Tag::H1);
+    let mut at = root;
+    for _ in 0..6 {
+        if at == body || matches!(dom.item(at).tag, Tag::Main | Tag::Body) {
+            break;
+        }
+        let parent = dom.item(at).parent;
+        let outer = survey.sum(dom, parent);
+        if inner.chars.max(300) * 3 < outer.chars {
+            break;
+        }
+        let is_inside = dom.ancestors(parent).any(|up| dom.item(up).tag == Tag::Article);
+        let mut here = Vec::new();
+        for sibling in dom.children(parent).take_while(|sibling| *sibling < at) {
+            if dom.item(sibling).tag == Tag::Text
+                || dropped[sibling as usize].is_some()
+                || survey.marks[sibling as usize].has(Marks::UNSEEN)
+            {
+                continue;
+            }
+            let sum = survey.sum(dom, sibling);
+            let is_title = if is_inside || is_untitled { has_heading(dom, sibling) } else { has_title(dom, sibling) };
+            let is_lead = (is_title || 0 < sum.prose)
+                && sum.link_share() < 0.3
+                && sum.chars < 800
+                && 0 < sum.chars;
+            if is_lead {
+                here.push(sibling);
+            }
+        }
+        found.splice(0..0, here);
+        at = parent;
+    }
+    found
+}
+
+fn has_heading(dom: &Dom, at: u32) -> bool {
+    dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some())
+}
+
+/// How much a segment speaks for the element it lies in.
+fn weight(segment: &Segment) -> f32 {
+    let (plain, links) = (segment.plain() as f32, segment.link_chars as f32);
+    let share = links / (segment.chars.max(1)) as f32;
+    if segment.marks.has(Marks::PRE) {
+        return plain * 0.5;
+    }
+    if segment.marks.has(Marks::HEADING) && !(segment.is_prose() && 100 < segment.chars) {
+        return if 0.9 < share && 4 <= segment.words { -20.0 } else { 5.0 };
+    }
+    if 0.5 < share {
+        // A name that is a link is part of a reference, a phrase is a way out.
+        return if segment.words <= 2 { -4.0 - links * 0.2 } else { -20.0 - links * 0.5 };
+    }
+    if segment.is_prose() {
+        return plain - links * 0.5;
+    }
+    if segment.marks.has(Marks::CELL) {
+        return -1.0;
+    }
+    -8.0 + plain * 0.1
+}
+
+/// The element whose segments weigh most, and how much.
+fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -> (u32, f32) {
+    // Sums of weights before each segment, dropped ones counting nothing.
+    let mut sums = Vec::with_capacity(survey.segments.len() + 1);
+    let mut sum = 0.0_f32;
+    sums.push(sum);
+    let mut until = 0;
+    let mut next_item = 0;
+    for segment in &survey.segments {
+        while next_item <= segment.at {
+            if dropped[next_item as usize].is_some() {
+                until = until.max(dom.item(next_item).end);
+            }
+            next_item += 1;
+        }
+        if until <= segment.at {
+            sum += weight(segment);
+        }
+        sums.push(sum);
+    }
+    let mut best = (body, f32::MIN);
+    let mut at = body;
+    while at < dom.item(body).end {
+        let item = dom.item(at);
+        if item.tag == Tag::Text {
+            at += 1;
+            continue;
+        }
+        if dropped[at as usize].is_some() || survey.marks[at as usize].has(Marks::UNSEEN) {
+            at = item.end;
+            continue;
+        }
+        let is_container = matches!(
+            item.tag,
+            Tag::Body | Tag::Div | Tag::Main | Tag::Article | Tag::Section | Tag::Td | Tag::Center
+                | Tag::Custom | Tag::Form | Tag::Details | Tag::Fieldset | Tag::Table | Tag::Tbody | Tag::Tr
+                | Tag::Li | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Dd | Tag::Header | Tag::Aside | Tag::Span
+                | Tag::Pre | Tag::Font | Tag::LlmOnly
+        );
+        if is_container {
+            let range = survey.within(dom, at);
+            let mut weight = sums[range.end] - sums[range.start];
+            let hints = survey.hints[at as usize];
+            let is_strong = hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
+            if is_strong || item.tag == Tag::Article || item.tag == Tag::Main {
+                weight = weight.max(0.0) * 1.1 + 100.0;
+            } else if hints.has(Hints::CONTENT) {
+                weight = weight * 1.03 + 10.0;
+            }
+            // The inner of two that weigh the same.
+            if best.1 <= weight {
+                best = (at, weight);
+            }
+        }
+        at += 1;
+    }
+    best
+}
+
+/// Drops what is links and little more inside the region, and the labels above
+/// what was dropped.
+fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let mut linky: Vec<u32> = Vec::new();
+    let mut n_linky = 0;
+    let mut at = root + 1;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if item.tag == Tag::Text {
+            at += 1;
+            continue;
+        }
+        if dropped[at as usize].is_some() || survey.marks[at as usize].has(Marks::UNSEEN) {
+            at = item.end;
+            continue;
+        }
+        if is_linky(dom, survey, at) && !is_headed(dom, at) {
+            n_linky += survey.sum(dom, at).chars;
+            linky.push(at);
+            at = item.end;
+            continue;
+        }
+        if is_line(dom, survey, at) {
+            dropped[at as usize] = Some(Reason::Line);
+            at = item.end;
+            continue;
+        }
+        at += 1;
+    }
+    // Where links make up the page, they are what people came for.
+    if n_linky as f32 <= survey.sum(dom, root).prose as f32 * 0.5 {
+        for at in linky {
+            dropped[at as usize] = Some(Reason::Links);
+        }
+    }
+    drop_labels(dom, survey, root, dropped);
+}
+
+/// Whether an element is a group of links.
+fn is_linky(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    let tag = dom.item(at).tag;
+    let is_group = matches!(
+        tag,
+        Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Table | Tag::Dl | Tag::Blockquote
+    );
+    if !is_group {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.prose != 0 || sum.links == 0 {
+        return false;
+    }
+    let share = sum.link_share();
+    match tag {
+        Tag::P | Tag::Blockquote => 1 < sum.links && 0.7 < share,
+        Tag::Ul | Tag::Ol => 0.9 < share || (1 < sum.links && 0.7 < share),
+        _ => 1 < sum.links && 0.7 < share,
+    }
+}
+
+/// Whether an element stands right below a heading that names it.
+fn is_headed(dom: &Dom, at: u32) -> bool {
+    let parent = dom.item(at).parent;
+    let before = dom.children(parent).take_while(|child| *child < at).filter(|child| {
+        dom.item(*child).tag != Tag::Text || !dom.text(*child).trim().is_empty()
+    });
+    let Some(before) = before.last() else { return false };
+    let heading = dom.subtree(before).rev().find(|at| dom.item(*at).tag.heading().is_some());
+    heading.is_some_and(|heading| {
+        let words = dom.words(heading);
+        dom.item(heading).end == dom.item(before).end && !words.is_empty() && !crate::phrase::is_elsewhere(&words)
+    })
+}
+
+/// Whether an element is one short line that is not part of the text: the way
+/// to another page, the owner of a picture, a date.
+fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    let item = dom.item(at);
+    if !item.tag.is_block() && item.tag != Tag::Time {
+        return false;
+    }
+    let range = survey.within(dom, at);
+    let Some(segment) = survey.segments.get(range.start) else { return false };
+    if range.len() != 1 || 200 < segment.chars || segment.block != at && item.tag != Tag::Time {
+        return false;
+    }
+    let marks = survey.marks[at as usize];
+    if marks.has(Marks::CELL) || marks.has(Marks::PRE) || marks.has(Marks::ITEM) && segment.links == 0 {
+        return false;
+    }
+    let words = dom.words(at);
+    if 0 < segment.links && !segment.is_prose() && crate::phrase::is_elsewhere(&words) {
+        return true;
+    }
+    (segment.chars < 80 && crate::phrase::is_credit(&words))
+        || (segment.chars < 60 && !marks.has(Marks::HEADING) && crate::phrase::is_date_line(&words))
+}
+
+/// Drops headings and labels that stand before something dropped, or that
+/// announce other pages and have nothing below.
+fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    // From the end: what comes next is known.
+    let range = survey.within(dom, root);
+    let mut gone_at = u32::MAX;
+    let mut next_kept: Option<&Segment> = None;
+    for segment in survey.segments.get(range).unwrap_or_default().iter().rev() {
+        let is_dropped = dom
+            .ancestors(segment.at)
+            .take_while(|up| *up != root)
+            .any(|up| dropped[up as usize].is_some());
+        if is_dropped {
+            gone_at = segment.at;
+            continue;
+        }
+        let is_heading = segment.marks.has(Marks::HEADING);
+        let is_label = segment.chars < 80 && !segment.is_prose();
+        let block = segment.block;
+        let is_before_gap = gone_at != u32::MAX
+            && next_kept.is_none_or(|next| gone_at < next.at);
+        let ends_here = next_kept.is_none_or(|next| next.marks.has(Marks::HEADING));
+        if is_label && block != root && !segment.marks.has(Marks::CELL) && !segment.marks.has(Marks::PRE) {
+            let words = dom.words(block);
+            let is_lone = survey.within(dom, block).len() == 1;
+            let announces = crate::phrase::is_elsewhere(&words);
+            let is_orphan = is_before_gap && is_heading && ends_here;
+            if is_lone && (is_orphan || (announces && (is_before_gap || next_kept.is_none()))) {
+                dropped[block as usize] = Some(Reason::Line);
+                gone_at = segment.at;
+                continue;
+            }
+        }
+        next_kept = Some(segment);
+    }
+}

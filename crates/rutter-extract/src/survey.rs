@@ -1,0 +1,367 @@
+//! Looks a page over once: what is visible, where its runs of text lie, how
+//! long they are and how much of them is links.
+//!
+//! A *segment* is text between two block boundaries: a paragraph, a list item,
+//! a table cell, a caption. Segments lie in document order, so everything
+//! about a subtree is a difference of two sums.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::hint::{self, Hints};
+use crate::tag::Tag;
+
+/// What the first look found.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    pub(crate) segments: Vec<Segment>,
+    /// What the segments before each one add up to.
+    sums: Vec<Sum>,
+    /// For each item, how many segments begin before it.
+    first: Vec<u32>,
+    /// For each item, facts about it and its ancestors.
+    pub(crate) marks: Vec<Marks>,
+    /// Hints of each block element.
+    pub(crate) hints: Vec<Hints>,
+}
+
+/// A run of text between two block boundaries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    /// The first item of its text.
+    pub(crate) at: u32,
+    /// The block element it lies in.
+    pub(crate) block: u32,
+    /// Characters that are not white space.
+    pub(crate) chars: u32,
+    /// Those of them inside links.
+    pub(crate) link_chars: u32,
+    /// Links.
+    pub(crate) links: u32,
+    /// Ends of sentences and commas.
+    pub(crate) stops: u32,
+    /// Words, roughly: gaps between them, plus one.
+    pub(crate) words: u32,
+    pub(crate) marks: Marks,
+}
+
+/// Facts that children share with their parents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(u16);
+
+impl Marks {
+    pub(crate) const LINK: Self = Self(1);
+    pub(crate) const HEADING: Self = Self(2);
+    pub(crate) const ITEM: Self = Self(4);
+    pub(crate) const CELL: Self = Self(8);
+    pub(crate) const PRE: Self = Self(16);
+    pub(crate) const UNSEEN: Self = Self(32);
+    pub(crate) const FORM: Self = Self(64);
+    pub(crate) const CAPTION: Self = Self(128);
+    pub(crate) const QUOTE: Self = Self(256);
+    pub(crate) const PARAGRAPH: Self = Self(512);
+    pub(crate) const CODE: Self = Self(1024);
+
+    pub(crate) fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+/// What a range of segments adds up to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sum {
+    pub(crate) chars: u32,
+    pub(crate) link_chars: u32,
+    pub(crate) links: u32,
+    pub(crate) segments: u32,
+    /// Characters in segments that read like prose.
+    pub(crate) prose: u32,
+}
+
+impl Sum {
+    pub(crate) fn link_share(self) -> f32 {
+        if self.chars == 0 { 0.0 } else { self.link_chars as f32 / self.chars as f32 }
+    }
+}
+
+impl Segment {
+    pub(crate) fn plain(&self) -> u32 {
+        self.chars - self.link_chars
+    }
+
+    /// Whether it reads like a sentence or more, rather than a label.
+    pub(crate) fn is_prose(&self) -> bool {
+        let plain = self.plain();
+        if plain < self.link_chars {
+            return false;
+        }
+        140 <= plain || (60 <= plain && 1 <= self.stops) || (30 <= plain && 2 <= self.stops)
+    }
+}
+
+impl Survey {
+    pub(crate) fn of(dom: &Dom) -> Self {
+        let n_items = dom.items.len();
+        let mut survey = Self {
+            segments: Vec::with_capacity(n_items / 4 + 1),
+            sums: Vec::new(),
+            first: Vec::with_capacity(n_items + 1),
+            marks: Vec::with_capacity(n_items),
+            hints: vec![Hints::NONE; n_items],
+        };
+        let mut blocks: Vec<u32> = Vec::with_capacity(n_items);
+        // Whether the next text goes on with the last segment.
+        let mut goes_on = false;
+        let mut n_breaks = 0;
+        for (at, item) in (0..).zip(&dom.items) {
+            survey.first.push(u32::try_from(survey.segments.len()).unwrap_or(u32::MAX));
+            let (above, block) = match survey.marks.get(item.parent as usize) {
+                Some(marks) => (*marks, blocks[item.parent as usize]),
+                None => (Marks::default(), 0),
+            };
+            if item.tag == Tag::Text {
+                survey.marks.push(above);
+                blocks.push(block);
+                if !above.has(Marks::UNSEEN) {
+                    n_breaks = 0;
+                    goes_on = survey.read(dom.text(at), at, block, above, goes_on);
+                }
+                continue;
+            }
+            let marks = own_marks(dom, at, item.tag, above);
+            survey.marks.push(marks);
+            if item.tag.is_block() || item.tag == Tag::Custom {
+                if !marks.has(Marks::UNSEEN) {
+                    let hints = names(dom, at);
+                    survey.hints[at as usize] = hints;
+                }
+                blocks.push(if item.tag.is_block() { at } else { block });
+                goes_on &= !item.tag.is_block();
+            } else {
+                blocks.push(block);
+                if item.tag == Tag::Br {
+                    n_breaks += 1;
+                    goes_on &= n_breaks < 2;
+                } else if item.tag == Tag::A && marks.has(Marks::LINK) && goes_on {
+                    if let Some(segment) = survey.segments.last_mut() {
+                        segment.links += 1;
+                    }
+                }
+            }
+        }
+        survey.first.push(u32::try_from(survey.segments.len()).unwrap_or(u32::MAX));
+        survey.add_up();
+        survey
+    }
+
+    /// Counts a text; tells whether there is a segment to go on with.
+    fn read(&mut self, text: &str, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
+        let counts = Counts::of(text);
+        if counts.chars == 0 {
+            return goes_on;
+        }
+        let goes_on = goes_on && self.segments.last().is_some_and(|last| last.block == block);
+        if !goes_on {
+            let links = u32::from(marks.has(Marks::LINK));
+            self.segments.push(Segment {
+                at,
+                block,
+                chars: 0,
+                link_chars: 0,
+                links,
+                stops: 0,
+                words: 0,
+                marks: marks.without(Marks::LINK),
+            });
+        }
+        if let Some(segment) = self.segments.last_mut() {
+            segment.chars += counts.chars;
+            segment.words += counts.words;
+            if marks.has(Marks::LINK) {
+                segment.link_chars += counts.chars;
+            } else {
+                segment.stops += counts.stops;
+            }
+        }
+        true
+    }
+
+    /// The segments that begin inside a subtree.
+    pub(crate) fn within(&self, dom: &Dom, at: u32) -> std::ops::Range<usize> {
+        let end = dom.item(at).end;
+        self.first[at as usize] as usize..self.first[end as usize] as usize
+    }
+
+    pub(crate) fn sum(&self, dom: &Dom, at: u32) -> Sum {
+        let range = self.within(dom, at);
+        self.sum_of(range)
+    }
+
+    pub(crate) fn sum_of(&self, range: std::ops::Range<usize>) -> Sum {
+        let (Some(before), Some(behind)) = (self.sums.get(range.start), self.sums.get(range.end))
+        else {
+            return Sum::default();
+        };
+        Sum {
+            chars: behind.chars - before.chars,
+            link_chars: behind.link_chars - before.link_chars,
+            links: behind.links - before.links,
+            segments: behind.segments - before.segments,
+            prose: behind.prose - before.prose,
+        }
+    }
+
+    fn add_up(&mut self) {
+        let mut sum = Sum::default();
+        self.sums.reserve(self.segments.len() + 1);
+        self.sums.push(sum);
+        for segment in &self.segments {
+            sum.chars += segment.chars;
+            sum.link_chars += segment.link_chars;
+            sum.links += segment.links;
+            sum.segments += 1;
+            if segment.is_prose() {
+                sum.prose += segment.plain();
+            }
+            self.sums.push(sum);
+        }
+    }
+}
+
+/// What a text consists of.
+#[derive(Debug, Default)]
+struct Counts {
+    chars: u32,
+    words: u32,
+    stops: u32,
+}
+
+impl Counts {
+    fn of(text: &str) -> Self {
+        let mut counts = Self::default();
+        let mut is_gap = true;
+        let mut is_wide = false;
+        for &byte in text.as_bytes() {
+            if byte.is_ascii_whitespace() {
+                is_gap = true;
+                continue;
+            }
+            // Bytes that continue a character count for nothing.
+            if byte & 0xc0 == 0x80 {
+                continue;
+            }
+            is_wide |= 0xe3 <= byte;
+            counts.chars += 1;
+            counts.words += u32::from(is_gap);
+            is_gap = false;
+            counts.stops += u32::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
+        }
+        if is_wide {
+            // Scripts that write without spaces say more with each character.
+            let stops = text.matches(['\u{3002}', '\u{ff0c}', '\u{3001}', '\u{ff01}', '\u{ff1f}']);
+            counts.stops += u32::try_from(stops.count()).unwrap_or(0);
+            counts.chars = counts.chars.saturating_mul(2);
+            counts.words = counts.words.max(counts.chars / 5);
+        }
+        counts
+    }
+}
+
+fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
+    let mut marks = above;
+    // Pages hide their body until a script has run.
+    if tag == Tag::Html || tag == Tag::Body {
+        return Marks::default();
+    }
+    if !above.has(Marks::UNSEEN) && (tag.is_silent() || is_hidden(dom, at)) {
+        return marks.with(Marks::UNSEEN);
+    }
+    match tag {
+        Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
+        // What is pressed says as little as what is followed.
+        Tag::Button => marks = marks.with(Marks::LINK).with(Marks::FORM),
+        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+            marks = marks.with(Marks::HEADING);
+        }
+        Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(Marks::ITEM),
+        Tag::Td | Tag::Th => marks = marks.with(Marks::CELL).without(Marks::ITEM),
+        Tag::Pre => marks = marks.with(Marks::PRE),
+        Tag::Form | Tag::Label => marks = marks.with(Marks::FORM),
+        Tag::Figcaption | Tag::Caption => marks = marks.with(Marks::CAPTION),
+        Tag::Blockquote => marks = marks.with(Marks::QUOTE),
+        Tag::P => marks = marks.with(Marks::PARAGRAPH),
+        Tag::Code | Tag::Samp | Tag::Kbd => marks = marks.with(Marks::CODE),
+        _ => {}
+    }
+    marks
+}
+
+/// Whether an element is taken out of sight by its own attributes.
+pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
+    // A panel behind a tab is one click away.
+    if dom.attr(at, &local_name!("role")) == Some("tabpanel") {
+        return false;
+    }
+    dom.attributes(at).any(|(name, value)| match name {
+        // Found and shown when searched for: it is there for readers.
+        "hidden" => !value.eq_ignore_ascii_case("until-found"),
+        "aria-hidden" => value.eq_ignore_ascii_case("true"),
+        "style" => is_style_hidden(value),
+        "data-markdown-ignore" | "data-pagefind-ignore" | "data-nosnippet" => true,
+        _ => false,
+    })
+}
+
+fn is_style_hidden(style: &str) -> bool {
+    if style.len() < 11 {
+        return false;
+    }
+    style.split(';').any(|rule| {
+        let Some((name, value)) = rule.split_once(':') else { return false };
+        let (name, value) = (name.trim(), value.trim());
+        let starts = |start: &str| {
+            value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+        };
+        (name.eq_ignore_ascii_case("display") && starts("none"))
+            || (name.eq_ignore_ascii_case("visibility") && starts("hidden"))
+    })
+}
+
+fn names(dom: &Dom, at: u32) -> Hints {
+    let mut hints = Hints::NONE;
+    for (name, value) in dom.attributes(at) {
+        match name {
+            "class" | "id" => hints = hints.with(hint::of_names(value)),
+            "itemprop" => {
+                if value.eq_ignore_ascii_case("articleBody") || value == "text" {
+                    hints = hints.with(Hints::CONTENT).with(Hints::STRONG);
+                }
+            }
+            "role" => hints = hints.with(of_role(value)),
+            _ => {}
+        }
+    }
+    hints
+}
+
+fn of_role(role: &str) -> Hints {
+    match role.trim() {
+        "navigation" | "menu" | "menubar" | "directory" | "tablist" => Hints::NAV.with(Hints::STRONG),
+        "search" => Hints::SEARCH.with(Hints::STRONG),
+        "complementary" => Hints::SIDE,
+        "banner" => Hints::HEAD.with(Hints::STRONG),
+        "contentinfo" => Hints::FOOT.with(Hints::STRONG),
+        "dialog" | "alertdialog" => Hints::NOTICE.with(Hints::STRONG),
+        "main" | "article" => Hints::CONTENT.with(Hints::STRONG),
+        "toolbar" => Hints::BUTTONS,
+        _ => Hints::NONE,
+    }
+}

@@ -1,0 +1,200 @@
+//! Tables: rows of cells, spans expanded by repetition (D45).
+//!
+//! Refuses: tables made for the layout, whose cells hold pages of their own,
+//! and spans that would make a small table a huge one.
+
+use html5ever::local_name;
+use rutter_page::Str;
+
+use crate::blocks::{Walk, one_line};
+use crate::rich::Span;
+use crate::survey::Marks;
+use crate::tag::Tag;
+
+/// Most cells that spans may add to a table.
+const MOST_REPEATED: usize = 20_000;
+/// Most bytes that spans may repeat.
+const MOST_BYTES: usize = 1 << 20;
+
+type Rows = (Vec<Vec<Str<'static>>>, Vec<Span>, Option<u32>);
+type Cell = (String, Vec<Span>);
+
+/// The rows of a table and its caption; `None` where it is not a table of
+/// data.
+pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
+    let shape = Shape::of(walk, at)?;
+    let mut grid: Vec<Vec<Cell>> = Vec::with_capacity(shape.rows.len());
+    // What still reaches down from above, column by column.
+    let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
+    let (mut n_repeated, mut n_bytes) = (0, 0);
+    for row in &shape.rows {
+        let mut cells: Vec<Cell> = Vec::new();
+        for &(cell, columns, deep) in row {
+            fill(&mut above, &mut cells);
+            let content = words(walk, cell);
+            let cost = content.0.len() + 32;
+            let room = MOST_REPEATED.saturating_sub(n_repeated).min(MOST_BYTES.saturating_sub(n_bytes) / cost);
+            let columns = columns.min(1 + room);
+            let deep = deep.min(shape.rows.len()).min(1 + room / columns.max(1));
+            n_repeated += columns * deep - 1;
+            n_bytes += (columns * deep - 1) * cost;
+            for _ in 0..columns {
+                let column = cells.len();
+                if 1 < deep {
+                    if above.len() <= column {
+                        above.resize(column + 1, None);
+                    }
+                    above[column] = Some((deep, content.clone()));
+                }
+                cells.push(content.clone());
+            }
+        }
+        fill(&mut above, &mut cells);
+        for reach in &mut above {
+            if let Some((deep, _)) = reach {
+                *deep -= 1;
+                if *deep == 0 {
+                    *reach = None;
+                }
+            }
+        }
+        if cells.iter().any(|(text, _)| !text.is_empty()) {
+            grid.push(cells);
+        }
+    }
+    let (mut spans, mut part) = (Vec::new(), 0);
+    let rows = grid
+        .into_iter()
+        .map(|row| {
+            let row = row.into_iter().map(|(text, cell_spans)| {
+                spans.extend(cell_spans.into_iter().map(|span| Span { part, ..span }));
+                part += 1;
+                Str::from(text)
+            });
+            row.collect()
+        })
+        .collect();
+    Some((rows, spans, shape.caption))
+}
+
+/// Copies down the cells that reach into this row at the next columns.
+fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
+    while let Some(Some((deep, content))) = above.get(cells.len()) {
+        // A fresh reach of this very row is not above it.
+        if *deep == 0 {
+            return;
+        }
+        cells.push(content.clone());
+    }
+}
+
+/// The words of a cell; paragraphs and breaks in it become spaces.
+fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
+    walk.flush();
+    inline(walk, cell);
+    let (text, spans) = walk.paragraph.take();
+    // Pictures in a cell follow the table.
+
+    (one_line(text), spans)
+}
+
+fn inline(walk: &mut Walk<'_>, at: u32) {
+    let mut child = at + 1;
+    let end = walk.dom.item(at).end;
+    while child < end {
+        let tag = walk.dom.item(child).tag;
+        let is_seen = !walk.survey.marks[child as usize].has(Marks::UNSEEN) && !walk.is_left_out(child);
+        if tag == Tag::Br {
+            walk.paragraph.push(" ");
+        } else if tag.is_block() && is_seen {
+            walk.paragraph.push(" ");
+            inline(walk, child);
+            walk.paragraph.push(" ");
+        } else if matches!(tag, Tag::Text) || !matches!(tag, Tag::Video | Tag::Audio | Tag::Iframe) {
+            walk.node(child);
+        }
+        child = walk.dom.item(child).end;
+    }
+}
+
+/// Where the cells of a table are.
+struct Shape {
+    /// Cells with how many columns and rows they take.
+    rows: Vec<Vec<(u32, usize, usize)>>,
+    caption: Option<u32>,
+}
+
+impl Shape {
+    fn of(walk: &Walk<'_>, at: u32) -> Option<Self> {
+        let dom = walk.dom;
+        let role = dom.attr(at, &local_name!("role"));
+        let is_layout = matches!(role, Some("presentation" | "none"));
+        let mut shape = Self { rows: Vec::new(), caption: None };
+        let (mut n_cells, mut n_long, mut n_headers) = (0, 0, 0);
+        let mut here = at + 1;
+        let end = dom.item(at).end;
+        while here < end {
+            let item = dom.item(here);
+            match item.tag {
+                // A table in a table, a list or code in a cell: layout, unless
+                // the cells are headed.
+                Tag::Table => return None,
+                Tag::Caption => {
+                    shape.caption = shape.caption.or(Some(here));
+                    here = item.end;
+                    continue;
+                }
+                Tag::Tr => shape.rows.push(Vec::new()),
+                Tag::Td | Tag::Th => {
+                    if shape.rows.is_empty() {
+                        shape.rows.push(Vec::new());
+                    }
+                    let sum = walk.survey.sum(dom, here);
+                    n_cells += 1;
+                    n_long += usize::from(600 < sum.chars);
+                    n_headers += usize::from(item.tag == Tag::Th);
+                    if is_page(walk, here) {
+                        return None;
+                    }
+                    let number = |name: &str, most: usize| {
+                        let value = dom.attribute(here, name).and_then(|value| value.trim().parse().ok());
+                        value.unwrap_or(1_usize).clamp(1, most)
+                    };
+                    if !walk.is_left_out(here) && !walk.survey.marks[here as usize].has(Marks::UNSEEN) {
+                        let cell = (here, number("colspan", 1000), number("rowspan", 65_534));
+                        shape.rows.last_mut()?.push(cell);
+                    }
+                    here = item.end;
+                    continue;
+                }
+                _ if walk.survey.marks[here as usize].has(Marks::UNSEEN) || walk.is_left_out(here) => {
+                    here = item.end;
+                    continue;
+                }
+                _ => {}
+            }
+            here += 1;
+        }
+        shape.rows.retain(|row| !row.is_empty());
+        let n_columns = shape.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let is_column = n_columns < 2 && n_headers == 0;
+        let is_long = n_cells < 2 * n_long && n_headers == 0;
+        // Some say "presentation" and mean "no borders".
+        let is_headed = 0 < n_headers && 1 < n_columns;
+        (!is_column && !is_long && (!is_layout || is_headed)).then_some(shape)
+    }
+}
+
+/// Whether a cell holds what a cell of data does not.
+fn is_page(walk: &Walk<'_>, cell: u32) -> bool {
+    let dom = walk.dom;
+    let mut n_paragraphs = 0;
+    for here in dom.subtree(cell).skip(1) {
+        let tag = dom.item(here).tag;
+        if tag.heading().is_some() || matches!(tag, Tag::Pre | Tag::Form | Tag::Article | Tag::Video) {
+            return true;
+        }
+        n_paragraphs += usize::from(tag == Tag::P && 200 < walk.survey.sum(dom, here).chars);
+    }
+    3 < n_paragraphs
+}

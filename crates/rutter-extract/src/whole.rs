@@ -1,0 +1,102 @@
+//! The whole body in one pass: its visible text, its links and its
+//! annotations.
+//!
+//! Visible text is what SPXI markers are looked for in (D70): everything in the
+//! body but scripts, styles and templates, white space collapsed.
+
+use html5ever::local_name;
+
+use crate::address::Base;
+use crate::dom::{Dom, collapse};
+use crate::facts::{Annotated, PageLink};
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+
+/// What the pass found.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    pub(crate) text: String,
+    pub(crate) links: Vec<PageLink>,
+    pub(crate) annotated: Vec<Annotated>,
+}
+
+/// An element whose end is waited for.
+enum Open {
+    Link { end: u32, idx: usize },
+    Annotated { end: u32, idx: usize },
+}
+
+impl Whole {
+    pub(crate) fn of(dom: &Dom, survey: &Survey, base: &Base, is_main: &dyn Fn(u32) -> bool) -> Self {
+        let mut whole = Self::default();
+        let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else { return whole };
+        let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
+        whole.text.reserve(n_bytes + n_bytes / 4);
+        let mut open: Vec<Open> = Vec::new();
+        let mut at = body;
+        while at < dom.item(body).end {
+            while let Some(last) = open.last() {
+                let (Open::Link { end, .. } | Open::Annotated { end, .. }) = last;
+                if at < *end {
+                    break;
+                }
+                whole.close(open.pop());
+            }
+            let item = dom.item(at);
+            match item.tag {
+                Tag::Text => collapse(dom.text(at), &mut whole.text),
+                Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
+                    at = item.end;
+                    continue;
+                }
+                Tag::A => {
+                    if let Some(href) = dom.attr(at, &local_name!("href")).and_then(|href| base.resolve(href)) {
+                        let start = whole.text.len();
+                        let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
+                        open.push(Open::Link { end: item.end, idx: whole.links.len() });
+                        whole.links.push(PageLink { href, text: start..start, rel, is_main: is_main(at) });
+                    }
+                }
+                tag if tag.is_block() || tag == Tag::Br => collapse(" ", &mut whole.text),
+                _ => {}
+            }
+            if dom.is_annotated && item.tag != Tag::Text {
+                whole.annotate(dom, survey, at, &mut open);
+            }
+            at += 1;
+        }
+        while let Some(last) = open.pop() {
+            whole.close(Some(last));
+        }
+        whole
+    }
+
+    fn annotate(&mut self, dom: &Dom, survey: &Survey, at: u32, open: &mut Vec<Open>) {
+        if !dom.attributes(at).any(|(name, _)| name.starts_with("data-ai-")) {
+            return;
+        }
+        let depth = open.iter().filter(|open| matches!(open, Open::Annotated { .. })).count();
+        let start = self.text.len();
+        open.push(Open::Annotated { end: dom.item(at).end, idx: self.annotated.len() });
+        self.annotated.push(Annotated {
+            element: dom.item(at).tag.name().to_owned(),
+            depth,
+            attributes: dom.attributes(at).map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            text: start..start,
+            is_hidden: survey.marks[at as usize].has(Marks::UNSEEN),
+        });
+    }
+
+    fn close(&mut self, open: Option<Open>) {
+        let range = match open {
+            Some(Open::Link { idx, .. }) => self.links.get_mut(idx).map(|link| &mut link.text),
+            Some(Open::Annotated { idx, .. }) => self.annotated.get_mut(idx).map(|found| &mut found.text),
+            None => None,
+        };
+        if let Some(range) = range {
+            let inner = self.text.get(range.start..).unwrap_or("");
+            let start = range.start + (inner.len() - inner.trim_start().len());
+            *range = start..start + inner.trim().len();
+        }
+    }
+}
