@@ -500,10 +500,12 @@ fn handle(dom: &Dom, at: u32) -> Handle {
     let is_named = class.split_ascii_whitespace().any(|token| HANDLES.contains(&token));
     let is_within = href.contains('#');
     if !is_named && !is_within {
-        // Sphinx names the words inside.
-        let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
-        let is_source = inner.is_some_and(|class| class.contains("viewcode-link"));
-        return if is_source { Handle::Nothing } else { Handle::Link };
+        return Handle::Link;
+    }
+    // Some name the words inside.
+    let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
+    if inner.is_some_and(|class| class.contains("viewcode-link")) {
+        return Handle::Nothing;
     }
     let words = dom.words(at);
     let words = words.trim_matches(['[', ']', '(', ')', '\u{fe0e}']);

@@ -94,6 +94,7 @@ const WORDS: &[(&str, Hints)] = &[
     // Beside the text.
     ("sidebar", Hints::SIDE.with(Hints::STRONG)),
     ("side-bar", Hints::SIDE.with(Hints::STRONG)),
+    ("sidebarblock", Hints::NONE),
     ("seitenleiste", Hints::SIDE.with(Hints::STRONG)),
     ("aside", Hints::SIDE),
     ("widget", Hints::WIDGET),
@@ -164,6 +165,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("disclosure", Hints::APPEAL),
     ("backlink", Hints::PAGER),
     ("back-link", Hints::PAGER),
+    ("sns", Hints::SHARE),
     ("likes", Hints::SHARE),
     ("teilen", Hints::SHARE),
     ("fixed-bottom", Hints::NOTICE),

@@ -22,8 +22,8 @@ pub(crate) struct Found {
     pub(crate) title: Option<String>,
     pub(crate) base: Option<String>,
     pub(crate) lang: Option<String>,
-    /// First `h1` of the page.
-    pub(crate) heading: Option<String>,
+    /// The first headings of the page, of level 1 and 2.
+    pub(crate) headings: Vec<String>,
     /// `itemprop` and `rel` values in the body: name, value.
     props: Vec<(&'static str, String)>,
     times: Vec<String>,
@@ -56,8 +56,8 @@ impl Found {
                     at = item.end;
                     continue;
                 }
-                Tag::H1 if found.heading.is_none() => {
-                    found.heading = Some(dom.words(at)).filter(|heading| !heading.is_empty());
+                Tag::H1 | Tag::H2 if found.headings.len() < 6 => {
+                    found.headings.extend(Some(dom.words(at)).filter(|heading| !heading.is_empty()));
                 }
                 Tag::Time if found.times.len() < 8 => {
                     let value = dom.attribute(at, "datetime").map(str::to_owned);
@@ -159,9 +159,9 @@ impl Found {
         let stated = json_ld::text(&self.json_ld, &["headline"])
             .or_else(|| self.first(&["og:title", "dc.title", "dcterms.title", "twitter:title", "citation_title"]).map(str::to_owned));
         let site = self.site_name();
-        let bare = |title: &str| without_site(&unescape(title), site.as_deref(), self.heading.as_deref());
+        let bare = |title: &str| without_site(&unescape(title), site.as_deref(), &self.headings);
         let stated = stated.as_deref().map(bare).filter(|stated| !stated.is_empty());
-        stated.or_else(|| self.title.as_deref().map(bare)).or_else(|| self.heading.clone())
+        stated.or_else(|| self.title.as_deref().map(bare)).or_else(|| self.headings.first().cloned())
     }
 
     pub(crate) fn description(&self) -> Option<String> {
@@ -337,31 +337,45 @@ fn without_by(name: &str) -> String {
 }
 
 /// A title without the name of its site.
-fn without_site(title: &str, site: Option<&str>, heading: Option<&str>) -> String {
-    const SEPARATORS: [&str; 9] = [" | ", " \u{2013} ", " \u{2014} ", " - ", " :: ", " \u{bb} ", " \u{b7} ", " / ", " \u{2022} "];
-    let same = |a: &str, b: &str| a.trim().to_lowercase() == b.trim().to_lowercase();
-    if heading.is_some_and(|heading| same(heading, title)) {
+fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String {
+    const SEPARATORS: [&str; 10] = [
+        " | ", " \u{2013} ", " \u{2014} ", " - ", " :: ", " \u{bb} ", " \u{b7} ", " / ", " \u{2022} ", " : ",
+    ];
+    let key = |text: &str| {
+        let text = text.trim_matches(|c: char| !c.is_alphanumeric() && c != ')' && c != '(');
+        text.to_lowercase()
+    };
+    let is_site = |part: &str| site.is_some_and(|site| key(site) == key(part));
+    let is_heading = |part: &str| headings.iter().any(|heading| key(heading) == key(part));
+    if is_heading(title) {
         return title.to_owned();
     }
     let cuts = SEPARATORS.iter().flat_map(|separator| title.match_indices(separator));
-    let mut cuts: Vec<(usize, usize)> = cuts.map(|(at, separator)| (at, at + separator.len())).collect();
+    let mut cuts: Vec<(usize, usize)> =
+        cuts.map(|(at, separator)| (at, at + separator.len())).collect();
     cuts.sort_unstable();
-    // A part that is the heading, or the rest once the site's name is gone.
-    for &(at, behind) in &cuts {
-        let (before, after) = (title.get(..at).unwrap_or(""), title.get(behind..).unwrap_or(""));
-        if heading.is_some_and(|heading| same(heading, before)) || site.is_some_and(|site| same(site, after)) {
-            return before.trim().to_owned();
+    let halves = |&(at, behind): &(usize, usize)| {
+        (title.get(..at).unwrap_or("").trim(), title.get(behind..).unwrap_or("").trim())
+    };
+    // The part that is also a heading, best the first, never the site.
+    let firsts = cuts.iter().map(|cut| halves(cut).0);
+    let lasts = cuts.iter().map(|cut| halves(cut).1);
+    if let Some(part) = firsts.chain(lasts).find(|part| is_heading(part) && !is_site(part)) {
+        return part.to_owned();
+    }
+    for (before, after) in cuts.iter().map(halves) {
+        if is_site(after) {
+            return before.to_owned();
         }
-        if heading.is_some_and(|heading| same(heading, after)) || site.is_some_and(|site| same(site, before)) {
-            return after.trim().to_owned();
+        if is_site(before) {
+            return after.to_owned();
         }
     }
     // The last part, where it is short and what is before it is a title.
-    if let Some(&(at, behind)) = cuts.last() {
-        let (before, after) = (title.get(..at).unwrap_or(""), title.get(behind..).unwrap_or(""));
+    if let Some((before, after)) = cuts.last().map(halves) {
         let n_words = |text: &str| text.split_whitespace().count();
         if 3 <= n_words(before) && n_words(after) <= 4 && n_words(after) < n_words(before) {
-            return before.trim().to_owned();
+            return before.to_owned();
         }
     }
     title.to_owned()
@@ -387,10 +401,15 @@ mod tests {
 
     #[test]
     fn ours_titles_lose_the_name_of_their_site() {
-        assert_eq!(without_site("Opening hours | Museum", Some("museum"), None), "Opening hours");
-        assert_eq!(without_site("Museum - Opening hours", Some("Museum"), None), "Opening hours");
-        assert_eq!(without_site("Reefing \u{2014} Sailor's manual 2.0", None, Some("Reefing")), "Reefing");
-        assert_eq!(without_site("How to reef a sail - The Harbour", None, None), "How to reef a sail");
-        assert_eq!(without_site("Ropes - Knots", None, None), "Ropes - Knots");
+        let bare = |title: &str, site: Option<&str>, headings: &[&str]| {
+            let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
+            without_site(title, site, &headings)
+        };
+        assert_eq!(bare("Opening hours | Museum", Some("museum"), &[]), "Opening hours");
+        assert_eq!(bare("Museum - Opening hours", Some("Museum"), &[]), "Opening hours");
+        assert_eq!(bare("Reefing \u{2014} Sailor's manual 2.0", None, &["Reefing\u{b6}"]), "Reefing");
+        assert_eq!(bare("Tides - The Book", None, &["The Book", "Tides"]), "Tides");
+        assert_eq!(bare("How to reef a sail - The Harbour", None, &[]), "How to reef a sail");
+        assert_eq!(bare("Ropes - Knots", None, &[]), "Ropes - Knots");
     }
 }

@@ -244,7 +244,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     if hints.has(Hints::APPEAL) && share < 0.1 {
         return name("appeal");
     }
-    if hints.has(Hints::SLIDES) && sum.prose == 0 {
+    if hints.has(Hints::SLIDES) && sum.prose == 0 && 0 < sum.chars {
         return name("slides");
     }
     if hints.has(Hints::BUTTONS) && sum.chars < 200 && sum.prose == 0 && !has(dom, at, Tag::Pre) {
@@ -341,7 +341,7 @@ fn has_heading(dom: &Dom, at: u32) -> bool {
 }
 
 /// How much a segment speaks for the element it lies in.
-fn weight(segment: &Segment) -> f32 {
+fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     let (plain, links) = (segment.plain() as f32, segment.link_chars as f32);
     let share = links / (segment.chars.max(1)) as f32;
     if segment.marks.has(Marks::PRE) {
@@ -352,7 +352,14 @@ fn weight(segment: &Segment) -> f32 {
     }
     if 0.5 < share {
         // A name that is a link is part of a reference, a phrase is a way out.
-        return if segment.words <= 2 { -4.0 - links * 0.2 } else { -20.0 - links * 0.5 };
+        let is_name = segment.words <= 2
+            && (segment.marks.has(Marks::CODE)
+                || match dom.item(segment.block).tag {
+                    Tag::Dt => true,
+                    Tag::Td | Tag::Th => survey.within(dom, segment.block).len() == 1,
+                    _ => false,
+                });
+        return if is_name { -4.0 - links * 0.2 } else { -20.0 - links * 0.5 };
     }
     if segment.is_prose() {
         return plain - links * 0.5;
@@ -379,7 +386,7 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
             next_item += 1;
         }
         if until <= segment.at {
-            sum += weight(segment);
+            sum += weight(dom, survey, segment);
         }
         sums.push(sum);
     }
@@ -427,6 +434,9 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
 fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
     let mut linky: Vec<u32> = Vec::new();
     let mut n_linky = 0;
+    let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
+    let last_prose = inside.iter().rev().find(|segment| segment.is_prose());
+    let last_prose = last_prose.map_or(u32::MAX, |segment| segment.at);
     let mut at = root + 1;
     while at < dom.item(root).end {
         let item = dom.item(at);
@@ -438,7 +448,7 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
             at = item.end;
             continue;
         }
-        if is_linky(dom, survey, at) && !is_headed(dom, at) {
+        if is_linky(dom, survey, at, last_prose < at) && !is_headed(dom, at) {
             n_linky += survey.sum(dom, at).chars;
             linky.push(at);
             at = item.end;
@@ -461,7 +471,7 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
 }
 
 /// Whether an element is a group of links.
-fn is_linky(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_last: bool) -> bool {
     let tag = dom.item(at).tag;
     let is_group = matches!(
         tag,
@@ -474,6 +484,10 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if sum.prose != 0 || sum.links == 0 {
         return false;
     }
+    // Names in the midst of a text are references, phrases are ways out.
+    if !is_last && sum.link_words < 3 * sum.links {
+        return false;
+    }
     let share = sum.link_share();
     match tag {
         Tag::P | Tag::Blockquote => 1 < sum.links && 0.7 < share,
@@ -484,11 +498,20 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32) -> bool {
 
 /// Whether an element stands right below a heading that names it.
 fn is_headed(dom: &Dom, at: u32) -> bool {
-    let parent = dom.item(at).parent;
-    let before = dom.children(parent).take_while(|child| *child < at).filter(|child| {
-        dom.item(*child).tag != Tag::Text || !dom.text(*child).trim().is_empty()
-    });
-    let Some(before) = before.last() else { return false };
+    let mut here = at;
+    let mut found = None;
+    for _ in 0..3 {
+        let parent = dom.item(here).parent;
+        let before = dom.children(parent).take_while(|child| *child < here).filter(|child| {
+            dom.item(*child).tag != Tag::Text || !dom.text(*child).trim().is_empty()
+        });
+        found = before.last();
+        if found.is_some() || dom.item(parent).tag == Tag::Body {
+            break;
+        }
+        here = parent;
+    }
+    let Some(before) = found else { return false };
     let heading = dom.subtree(before).rev().find(|at| dom.item(*at).tag.heading().is_some());
     heading.is_some_and(|heading| {
         let words = dom.words(heading);

@@ -42,6 +42,8 @@ pub(crate) struct Segment {
     pub(crate) stops: u32,
     /// Words, roughly: gaps between them, plus one.
     pub(crate) words: u32,
+    /// Those of them inside links.
+    pub(crate) link_words: u32,
     pub(crate) marks: Marks,
 }
 
@@ -81,6 +83,7 @@ pub(crate) struct Sum {
     pub(crate) chars: u32,
     pub(crate) link_chars: u32,
     pub(crate) links: u32,
+    pub(crate) link_words: u32,
     pub(crate) segments: u32,
     /// Characters in segments that read like prose.
     pub(crate) prose: u32,
@@ -179,6 +182,7 @@ impl Survey {
                 links,
                 stops: 0,
                 words: 0,
+                link_words: 0,
                 marks: marks.without(Marks::LINK),
             });
         }
@@ -187,6 +191,7 @@ impl Survey {
             segment.words += counts.words;
             if marks.has(Marks::LINK) {
                 segment.link_chars += counts.chars;
+                segment.link_words += counts.words;
             } else {
                 segment.stops += counts.stops;
             }
@@ -214,6 +219,7 @@ impl Survey {
             chars: behind.chars - before.chars,
             link_chars: behind.link_chars - before.link_chars,
             links: behind.links - before.links,
+            link_words: behind.link_words - before.link_words,
             segments: behind.segments - before.segments,
             prose: behind.prose - before.prose,
         }
@@ -227,6 +233,7 @@ impl Survey {
             sum.chars += segment.chars;
             sum.link_chars += segment.link_chars;
             sum.links += segment.links;
+            sum.link_words += segment.link_words;
             sum.segments += 1;
             if segment.is_prose() {
                 sum.prose += segment.plain();
