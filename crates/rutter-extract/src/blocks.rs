@@ -8,6 +8,7 @@ use rutter_page::{Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote
 
 use crate::address::Base;
 use crate::dom::Dom;
+use crate::hint::{self, Hints};
 use crate::inline::Inline;
 use crate::region::{Reason, Region};
 use crate::rich::{Mark, Note, Rich, Span};
@@ -132,7 +133,9 @@ impl<'w> Walk<'w> {
                 self.paragraph.push("\u{201d}");
             }
             Tag::Hr => self.flush(),
-            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.heading(at, tag),
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+                self.heading(at, tag.heading().unwrap_or(6));
+            }
             Tag::Ul | Tag::Ol | Tag::Menu => self.list(at),
             Tag::Dl => self.terms(at),
             Tag::Table => self.table(at),
@@ -142,8 +145,11 @@ impl<'w> Walk<'w> {
             Tag::Dt => self.labelled(at),
             Tag::Caption | Tag::Legend => self.block(at),
             Tag::Button => {}
+            Tag::Span if self.is_furniture(at) => {}
             _ if tag.is_block() => {
-                if let Some(kind) = note::kind(self.dom, self.survey, at) {
+                if let Some(level) = self.level_of(at) {
+                    self.heading(at, level);
+                } else if let Some(kind) = note::kind(self.dom, self.survey, at) {
                     self.note(at, kind);
                 } else {
                     self.block(at);
@@ -151,6 +157,13 @@ impl<'w> Walk<'w> {
             }
             _ => self.flow(at),
         }
+    }
+
+    /// Whether a few inline words belong to the page's furniture.
+    fn is_furniture(&self, at: u32) -> bool {
+        let Some(class) = self.dom.attr(at, &local_name!("class")) else { return false };
+        let hints = hint::of_names(class);
+        hints.has(Hints::HIDDEN) || (hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG))
     }
 
     fn block(&mut self, at: u32) {
@@ -219,7 +232,14 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn heading(&mut self, at: u32, tag: Tag) {
+    /// The level of an element that is a heading by its role.
+    fn level_of(&self, at: u32) -> Option<u8> {
+        let role = self.dom.attr(at, &local_name!("role"))?;
+        let level = self.dom.attribute(at, "aria-level").and_then(|level| level.trim().parse().ok());
+        (role == "heading").then_some(level.unwrap_or(2))
+    }
+
+    fn heading(&mut self, at: u32, level: u8) {
         self.flush();
         self.flow(at);
         let (text, spans) = self.paragraph.take();
@@ -227,12 +247,12 @@ impl<'w> Walk<'w> {
         // A heading that links to itself is no link.
         let here = self.base.here();
         let is_link = |span: &Span| match &span.mark {
-            Mark::Link(url) => url.split('#').next() != Some(here),
+            Mark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
             _ => true,
         };
         let spans: Vec<Span> = spans.into_iter().filter(is_link).collect();
         if !text.is_empty() {
-            let level = Level::clamp(tag.heading().unwrap_or(6).into());
+            let level = Level::clamp(level.into());
             let block = Heading { level, text: text.into(), extra: Vec::new() };
             self.push(Block::Heading(block), spans);
         }

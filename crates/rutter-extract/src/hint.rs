@@ -102,6 +102,8 @@ const WORDS: &[(&str, Hints)] = &[
     ("comments", Hints::COMMENT.with(Hints::STRONG)),
     ("comment", Hints::COMMENT),
     ("kommentar", Hints::COMMENT),
+    ("comentario", Hints::COMMENT),
+    ("commentaire", Hints::COMMENT),
     ("komentar", Hints::COMMENT),
     ("disqus", Hints::COMMENT.with(Hints::STRONG)),
     ("respond", Hints::COMMENT),
@@ -199,7 +201,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("copyright", Hints::FOOT),
     ("imprint", Hints::FOOT),
     ("impressum", Hints::FOOT),
-    ("footnote", Hints::NONE),
+    ("footnote", Hints::CONTENT),
     ("header", Hints::HEAD),
     ("masthead", Hints::HEAD),
     ("standfirst", Hints::LEAD),
@@ -310,7 +312,7 @@ mod tests {
         assert!(of_names("entry-content clearfix").has(Hints::STRONG));
         assert_eq!(of_names("stock"), Hints::NONE);
         assert!(of_names("toc local").has(Hints::TOC));
-        assert_eq!(of_names("footnotes"), Hints::NONE);
+        assert!(!of_names("footnotes").has(Hints::FOOT));
         assert_eq!(of_names("responsive"), Hints::NONE);
     }
 }

@@ -6,13 +6,14 @@
 
 /// How headings begin that introduce other pages.
 const ELSEWHERE: &[&str] = &[
+    "on this page", "in this article", "jump to", "contents", "table of contents", "inhalt",
     "also read", "read also", "read more", "read next", "related", "more from", "more on",
-    "more stories", "more news", "further reading", "see also:", "you may also", "you might also",
+    "more stories", "more news", "see also:", "you may also", "you might also",
     "recommended", "don't miss", "most read", "most popular", "latest news", "trending",
     "share this", "share:", "follow us", "tags:", "tags", "categories", "filed under", "topics:",
     "lesen sie auch", "lesen sie mehr", "lies auch", "lest auch", "mehr zum thema", "mehr dazu",
     "mehr von", "mehr aus", "mehr lesen", "weiterlesen", "weitere artikel", "weitere beitr",
-    "weitere informationen", "weitere meldungen", "weitere news", "weitere themen",
+    "weiterf\u{fc}hrende links", "neugierig geworden", "mehr zu ", "weitere meldungen", "weitere news", "weitere themen",
     "weitere aktuelle", "weitere pressemitteilungen", "auch interessant", "das k\u{f6}nnte",
     "das k\u{f6}nnten", "passend dazu", "zum thema", "\u{e4}hnliche", "empfehlungen", "empfohlen",
     "schon gelesen", "top themen", "top-themen", "meistgelesen", "teilen", "news teilen",
@@ -21,7 +22,7 @@ const ELSEWHERE: &[&str] = &[
     "lea tambi\u{e9}n", "lee tambi\u{e9}n", "lee adem\u{e1}s", "leer tambi\u{e9}n", "vea tambi\u{e9}n", "ver tambi\u{e9}n",
     "mira tambi\u{e9}n", "mire:", "mira:", "te puede interesar", "te podr\u{ed}a interesar",
     "le puede interesar", "relacionad", "temas relacionados", "noticias relacionadas",
-    "m\u{e1}s noticias", "m\u{e1}s le\u{ed}d", "m\u{e1}s sobre", "contenido relacionado", "le recomendamos",
+    "m\u{e1}s noticias", "m\u{e1}s le\u{ed}d", "m\u{e1}s sobre", "contenido relacionado", "visto ahora", "le recomendamos",
     "leia tamb\u{e9}m", "leia mais", "veja tamb\u{e9}m", "saiba mais", "mais lidas", "not\u{ed}cias relacionadas",
     "lire aussi", "\u{e0} lire", "voir aussi", "lire la suite", "sur le m\u{ea}me", "articles li\u{e9}s",
     "dans la m\u{ea}me", "partager", "\u{e0} d\u{e9}couvrir", "en lien", "vous aimerez",

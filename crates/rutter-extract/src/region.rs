@@ -33,6 +33,8 @@ pub(crate) enum Reason {
     Links,
     /// It is one line that belongs to the page rather than to its text.
     Line,
+    /// It shows off other pages.
+    Cards,
     /// Its author said so.
     Author,
     /// It is the same on other pages of the site.
@@ -48,6 +50,7 @@ impl std::fmt::Display for Reason {
             Self::Name(name) => return write!(f, "its name says: {name}"),
             Self::Links => "links and little more",
             Self::Line => "a line about the page or another one",
+            Self::Cards => "one of several boxes that show off other pages",
             Self::Author => "its author marked it",
             Self::Template => "the same on other pages of the site",
             Self::Outside => "outside the main content",
@@ -97,6 +100,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey) -> Region {
     let total = survey.sum(dom, body);
     let mut dropped = ban(dom, survey, body, total);
     let (root, weight) = heaviest(dom, survey, body, &dropped);
+    let root = column(dom, survey, root);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     prune(dom, survey, root, &mut dropped);
@@ -158,7 +162,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         Tag::Nav | Tag::Dialog | Tag::Noscript if share < 0.5 => return Some(Reason::Element),
         Tag::Button => return Some(Reason::Element),
         Tag::Footer if share < 0.3 => return Some(Reason::Element),
-        Tag::Aside if share < 0.3 && !hints.has(Hints::ADMONITION) && !(in_article && 0 < sum.prose && sum.link_share() < 0.1) => {
+        Tag::Aside if share < 0.3 && !hints.has(Hints::ADMONITION.with(Hints::CONTENT)) && !(in_article && 0 < sum.prose && sum.link_share() < 0.1) => {
             return Some(Reason::Element);
         }
         Tag::Header if share < 0.3 && !in_article => return Some(Reason::Element),
@@ -290,6 +294,18 @@ fn has(dom: &Dom, at: u32, tag: Tag) -> bool {
     dom.subtree(at).any(|at| dom.item(at).tag == tag)
 }
 
+/// The column of a layout table that holds most of its text.
+fn column(dom: &Dom, survey: &Survey, root: u32) -> u32 {
+    if !matches!(dom.item(root).tag, Tag::Table | Tag::Tbody | Tag::Tr) {
+        return root;
+    }
+    let all = survey.sum(dom, root).prose;
+    let cells = dom.subtree(root).filter(|at| dom.item(*at).tag == Tag::Td);
+    // The innermost of those that do.
+    let most = cells.filter(|at| all * 7 < survey.sum(dom, *at).prose * 10).last();
+    most.unwrap_or(root)
+}
+
 /// Title and lead, where they lie before the region.
 fn leads(
     dom: &Dom,
@@ -334,6 +350,16 @@ fn leads(
         at = parent;
     }
     found
+}
+
+/// Whether an element holds a heading that is neither a link nor announces
+/// other pages.
+fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    dom.subtree(at).any(|at| {
+        dom.item(at).tag.heading().is_some()
+            && survey.sum(dom, at).link_share() < 0.9
+            && !crate::phrase::is_elsewhere(&dom.words(at))
+    })
 }
 
 fn has_heading(dom: &Dom, at: u32) -> bool {
@@ -437,6 +463,7 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
     let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
     let last_prose = inside.iter().rev().find(|segment| segment.is_prose());
     let last_prose = last_prose.map_or(u32::MAX, |segment| segment.at);
+    let first_prose = inside.iter().find(|segment| segment.is_prose()).map_or(0, |segment| segment.at);
     let mut at = root + 1;
     while at < dom.item(root).end {
         let item = dom.item(at);
@@ -448,7 +475,13 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
             at = item.end;
             continue;
         }
-        if is_linky(dom, survey, at, last_prose < at) && !is_headed(dom, at) {
+        let is_edge = at < first_prose || last_prose < at;
+        if is_contents(dom, survey, at) {
+            dropped[at as usize] = Some(Reason::Name("contents"));
+            at = item.end;
+            continue;
+        }
+        if is_linky(dom, survey, at, is_edge) && !is_headed(dom, at) {
             n_linky += survey.sum(dom, at).chars;
             linky.push(at);
             at = item.end;
@@ -467,11 +500,118 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
             dropped[at as usize] = Some(Reason::Links);
         }
     }
+    drop_cards(dom, survey, root, dropped);
+    drop_announced(dom, survey, root, dropped);
     drop_labels(dom, survey, root, dropped);
 }
 
+/// Drops rows of boxes that each begin with a headline that is a link: other
+/// pages, shown off. Where they are most of the page, they are the page.
+fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let all = survey.sum(dom, root).prose;
+    let mut at = root;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if dropped[at as usize].is_some() {
+            at = item.end;
+            continue;
+        }
+        let here = at;
+        at += 1;
+        if !matches!(item.tag, Tag::Div | Tag::Section | Tag::Article | Tag::Main | Tag::Body | Tag::Ul | Tag::Td | Tag::Custom) {
+            continue;
+        }
+        let cards: Vec<u32> = dom.children(here).filter(|child| is_card(dom, survey, *child)).collect();
+        if cards.len() < 2 {
+            continue;
+        }
+        let prose: u32 = cards.iter().map(|card| survey.sum(dom, *card).prose).sum();
+        if prose * 3 < all {
+            for card in cards {
+                dropped[card as usize] = Some(Reason::Cards);
+            }
+        }
+    }
+}
+
+fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    if !matches!(dom.item(at).tag, Tag::Div | Tag::Article | Tag::Section | Tag::Li | Tag::Custom) {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.links == 0 || 700 < sum.chars || sum.segments == 0 || has(dom, at, Tag::Pre) {
+        return false;
+    }
+    let segments = survey.segments.get(survey.within(dom, at)).unwrap_or_default();
+    // The headline: the first line, or the first after a kicker and a date.
+    segments.iter().take(3).any(|segment| {
+        3 <= segment.link_words
+            && segment.chars * 9 <= segment.link_chars * 10
+            && (segment.marks.has(Marks::HEADING) || sum.prose != 0 || dom.subtree(at).any(|at| dom.item(at).tag == Tag::Img))
+    })
+}
+
+/// Drops what stands below a heading that announces other pages, as far as it
+/// leads there.
+fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let mut at = root + 1;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if dropped[at as usize].is_some() {
+            at = item.end;
+            continue;
+        }
+        let here = at;
+        at += 1;
+        let Some(level) = item.tag.heading() else { continue };
+        if !crate::phrase::is_elsewhere(&dom.words(here)) {
+            continue;
+        }
+        // The heading may stand in a box of its own.
+        let mut start = here;
+        while start != root && survey.sum(dom, dom.item(start).parent).chars == survey.sum(dom, here).chars {
+            start = dom.item(start).parent;
+        }
+        if start == root {
+            continue;
+        }
+        let parent = dom.item(start).parent;
+        let below: Vec<u32> = dom
+            .children(parent)
+            .filter(|child| start < *child)
+            .take_while(|child| dom.item(*child).tag.heading().is_none_or(|other| level < other))
+            .collect();
+        let (mut links, mut link_chars, mut chars) = (0, 0, 0);
+        for sibling in &below {
+            let sum = survey.sum(dom, *sibling);
+            links += sum.links;
+            link_chars += sum.link_chars;
+            chars += sum.chars;
+        }
+        if 0 < links && chars < link_chars * 4 {
+            for sibling in below {
+                dropped[sibling as usize] = Some(Reason::Links);
+            }
+            dropped[start as usize] = Some(Reason::Line);
+        }
+    }
+}
+
+/// Whether an element is the contents of this very page.
+fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    if !matches!(dom.item(at).tag, Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details) {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.links < 3 || sum.link_share() < 0.8 || sum.prose != 0 {
+        return false;
+    }
+    let mut links = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A);
+    links.all(|at| dom.attribute(at, "href").is_none_or(|href| href.starts_with('#') && 1 < href.len()))
+}
+
 /// Whether an element is a group of links.
-fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_last: bool) -> bool {
+fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     let tag = dom.item(at).tag;
     let is_group = matches!(
         tag,
@@ -484,8 +624,12 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_last: bool) -> bool {
     if sum.prose != 0 || sum.links == 0 {
         return false;
     }
+    // What has a heading of its own is judged part by part.
+    if matches!(tag, Tag::Div | Tag::Section) && has_own_heading(dom, survey, at) {
+        return false;
+    }
     // Names in the midst of a text are references, phrases are ways out.
-    if !is_last && sum.link_words < 3 * sum.links {
+    if !is_edge && sum.link_words < 3 * sum.links {
         return false;
     }
     let share = sum.link_share();
