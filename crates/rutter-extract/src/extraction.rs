@@ -1,5 +1,7 @@
 //! The way of a page: bytes, text, tree, survey, region, blocks, page.
 
+use std::sync::Arc;
+
 use rutter_finding::{Finding, Place};
 use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
 use url::Url;
@@ -12,6 +14,7 @@ use crate::meta::Found;
 use crate::region::{self, Region};
 use crate::rich::Rich;
 use crate::survey::Survey;
+use crate::template::{self, Sketch, Templates, VersionId};
 use crate::whole::Whole;
 use crate::{Limits, charset, language, merge, rules};
 
@@ -32,6 +35,8 @@ pub struct Options {
     pub language: Option<LanguageTag<'static>>,
     /// Whether links of paragraphs become blocks of their own.
     pub links: LinkBlocks,
+    /// What the site's pages have in common.
+    pub template: Use,
     /// What to stop at.
     pub limits: Limits,
     /// Whether to say why each part was kept or dropped.
@@ -47,10 +52,23 @@ impl Options {
             charset: None,
             language: None,
             links: LinkBlocks::Lone,
+            template: Use::Nothing,
             limits: Limits::USUAL,
             explain: false,
         }
     }
+}
+
+/// How a site's templates are used.
+#[derive(Debug, Clone, Default)]
+pub enum Use {
+    /// Not: the page alone decides.
+    #[default]
+    Nothing,
+    /// The version that fits.
+    Fitting(Arc<Templates>),
+    /// This version, which the page was read with before.
+    Pinned(Arc<Templates>, VersionId),
 }
 
 /// Which links become blocks (D45).
@@ -82,6 +100,8 @@ pub struct Extraction {
     pub charset: &'static str,
     /// From 0 to 1: how sure it is that the main content is the main content.
     pub confidence: f32,
+    /// The template version it was read with.
+    pub template: Option<VersionId>,
     /// What is wrong with it.
     pub findings: Vec<Finding>,
     /// Why each part was kept or dropped, where asked for.
@@ -140,7 +160,9 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     }
     let base = base_of(options, &found);
     let survey = Survey::of(&dom);
-    let region = region::find(&dom, &survey);
+    let mut marked = vec![None; dom.items.len()];
+    let template = mark(&dom, &survey, &options.template, &mut marked);
+    let region = region::find(&dom, &survey, marked);
     let mut walk = Walk::new(&dom, &survey, &region, &base);
     for &root in &region.roots {
         walk.element(root);
@@ -161,9 +183,28 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let (content, rich) = blocks.into_iter().unzip();
     let material = Material { found, content, rich, confidence: region.confidence, is_script: dom.has_scripts };
     let mut extraction = assemble(material, whole, &base, options, findings);
+    extraction.template = template;
     extraction.charset = decoded.encoding.name();
     extraction.why = why;
     extraction
+}
+
+/// Marks what the template says; names the version that said it.
+fn mark(
+    dom: &Dom,
+    survey: &Survey,
+    how: &Use,
+    marked: &mut [Option<region::Reason>],
+) -> Option<VersionId> {
+    let (templates, pinned) = match how {
+        Use::Nothing => return None,
+        Use::Fitting(templates) => (templates, None),
+        Use::Pinned(templates, id) => (templates, Some(*id)),
+    };
+    let lines = template::lines(dom, survey);
+    let id = pinned.or_else(|| templates.fit(&Sketch::of(dom, survey, &lines)))?;
+    templates.get(id)?.mark(dom, survey, &lines, marked);
+    Some(id)
 }
 
 fn base_of(options: &Options, found: &Found) -> Base {
@@ -259,6 +300,7 @@ pub(crate) fn assemble(
         visible_text: whole.text,
         charset: "UTF-8",
         confidence,
+        template: None,
         findings,
         why: Vec::new(),
     }

@@ -49,11 +49,13 @@ pub mod rules;
 mod survey;
 mod table;
 mod tag;
+mod template;
 mod whole;
 
-pub use extraction::{Extraction, LinkBlocks, Options, Why, html};
+pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use rich::{Mark, Note, Rich, Span};
+pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
 
 /// How much of a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

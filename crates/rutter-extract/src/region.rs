@@ -93,12 +93,14 @@ impl Region {
     }
 }
 
-pub(crate) fn find(dom: &Dom, survey: &Survey) -> Region {
+/// Finds the main content; `marked` says what is known not to be.
+pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
     let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
         return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
     };
     let total = survey.sum(dom, body);
-    let mut dropped = ban(dom, survey, body, total);
+    let mut dropped = marked;
+    ban(dom, survey, body, total, &mut dropped);
     let (root, weight) = heaviest(dom, survey, body, &dropped);
     let root = column(dom, survey, root);
     let mut roots = leads(dom, survey, body, root, &dropped);
@@ -109,8 +111,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey) -> Region {
 }
 
 /// Marks what cannot be main content wherever it lies.
-fn ban(dom: &Dom, survey: &Survey, body: u32, total: Sum) -> Vec<Option<Reason>> {
-    let mut dropped = vec![None; dom.items.len()];
+fn ban(dom: &Dom, survey: &Survey, body: u32, total: Sum, dropped: &mut [Option<Reason>]) {
     let mut at = body + 1;
     while at < dom.item(body).end {
         let item = dom.item(at);
@@ -118,7 +119,7 @@ fn ban(dom: &Dom, survey: &Survey, body: u32, total: Sum) -> Vec<Option<Reason>>
             at += 1;
             continue;
         }
-        if survey.marks[at as usize].has(Marks::UNSEEN) {
+        if survey.marks[at as usize].has(Marks::UNSEEN) || dropped[at as usize].is_some() {
             at = item.end;
             continue;
         }
@@ -129,7 +130,6 @@ fn ban(dom: &Dom, survey: &Survey, body: u32, total: Sum) -> Vec<Option<Reason>>
         }
         at += 1;
     }
-    dropped
 }
 
 fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
