@@ -95,7 +95,24 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'-' | b'.' | b'_' | b'~' | b'/' | b'?' | b'#' | b'=' | b'&' | b'+' | b',' | b';' | b':' | b'@' | b'!' | b'$' | b'*' | b'(' | b')'
+            b'-' | b'.'
+                | b'_'
+                | b'~'
+                | b'/'
+                | b'?'
+                | b'#'
+                | b'='
+                | b'&'
+                | b'+'
+                | b','
+                | b';'
+                | b':'
+                | b'@'
+                | b'!'
+                | b'$'
+                | b'*'
+                | b'('
+                | b')'
         )
 }
 
@@ -128,7 +145,10 @@ mod tests {
     fn ours_only_http_comes_out() {
         let base = Base::new(Url::parse("https://harbour.example/shop/rope.html").unwrap());
         assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
-        assert_eq!(base.resolve("#top").as_deref(), Some("https://harbour.example/shop/rope.html#top"));
+        assert_eq!(
+            base.resolve("#top").as_deref(),
+            Some("https://harbour.example/shop/rope.html#top")
+        );
         for other in ["mailto:a@b.example", "javascript:x()", "tel:1", "data:,x", "http://"] {
             assert_eq!(base.resolve(other), None, "{other}");
         }

@@ -11,10 +11,10 @@ use crate::dom::Dom;
 use crate::hint::{self, Hints};
 use crate::inline::Inline;
 use crate::region::{Reason, Region};
-use crate::rich::{Mark, Note, Rich, Span};
 use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
 use crate::{code, media, note};
+use rutter_page::{Mark, Note, Rich, Span};
 
 /// A block and its decoration.
 pub(crate) type Both = (Block<'static>, Rich);
@@ -35,7 +35,12 @@ pub(crate) struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    pub(crate) fn new(dom: &'w Dom, survey: &'w Survey, region: &'w Region, base: &'w Base) -> Self {
+    pub(crate) fn new(
+        dom: &'w Dom,
+        survey: &'w Survey,
+        region: &'w Region,
+        base: &'w Base,
+    ) -> Self {
         Self {
             dom,
             survey,
@@ -91,7 +96,13 @@ impl<'w> Walk<'w> {
         }
         if matches!(
             tag,
-            Tag::Img | Tag::Picture | Tag::Video | Tag::Audio | Tag::Iframe | Tag::Embed | Tag::Object
+            Tag::Img
+                | Tag::Picture
+                | Tag::Video
+                | Tag::Audio
+                | Tag::Iframe
+                | Tag::Embed
+                | Tag::Object
         ) {
             if !survey::is_hidden(self.dom, at) {
                 self.media(at, tag);
@@ -214,12 +225,9 @@ impl<'w> Walk<'w> {
         if !self.paragraph.is_empty() {
             let (text, spans) = self.paragraph.take();
             let block = match lone_link(&text, &spans) {
-                Some(url) => Block::Link(Link {
-                    url,
-                    text: text.into(),
-                    rel: None,
-                    extra: Vec::new(),
-                }),
+                Some(url) => {
+                    Block::Link(Link { url, text: text.into(), rel: None, extra: Vec::new() })
+                }
                 None => Block::Text(Text { text: text.into(), extra: Vec::new() }),
             };
             let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
@@ -235,7 +243,8 @@ impl<'w> Walk<'w> {
     /// The level of an element that is a heading by its role.
     fn level_of(&self, at: u32) -> Option<u8> {
         let role = self.dom.attr(at, &local_name!("role"))?;
-        let level = self.dom.attribute(at, "aria-level").and_then(|level| level.trim().parse().ok());
+        let level =
+            self.dom.attribute(at, "aria-level").and_then(|level| level.trim().parse().ok());
         (role == "heading").then_some(level.unwrap_or(2))
     }
 
@@ -279,7 +288,14 @@ impl<'w> Walk<'w> {
             tag.heading().is_some()
                 || matches!(
                     tag,
-                    Tag::Pre | Tag::Table | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Img | Tag::Video | Tag::Blockquote
+                    Tag::Pre
+                        | Tag::Table
+                        | Tag::Ul
+                        | Tag::Ol
+                        | Tag::Dl
+                        | Tag::Img
+                        | Tag::Video
+                        | Tag::Blockquote
                 )
         });
         if is_complex || note::kind(self.dom, self.survey, at).is_some() {
@@ -295,9 +311,10 @@ impl<'w> Walk<'w> {
         let (mut text, mut spans, mut citation) = (String::new(), Vec::new(), None);
         let parts: Vec<Both> = self.out.drain(first..).collect();
         let n_parts = parts.len();
-        let cite = self.dom.subtree(at).find(|at| {
-            matches!(self.dom.item(*at).tag, Tag::Cite | Tag::Footer | Tag::Figcaption)
-        });
+        let cite = self
+            .dom
+            .subtree(at)
+            .find(|at| matches!(self.dom.item(*at).tag, Tag::Cite | Tag::Footer | Tag::Figcaption));
         let cited = cite.map(|at| self.dom.words(at)).filter(|cited| !cited.is_empty());
         for (idx, (block, rich)) in parts.into_iter().enumerate() {
             let (part, part_spans) = match block {
@@ -445,7 +462,12 @@ impl<'w> Walk<'w> {
         }
     }
 
-    pub(crate) fn push_list(&mut self, ordered: bool, start: Option<u32>, items: Vec<(String, Vec<Span>)>) {
+    pub(crate) fn push_list(
+        &mut self,
+        ordered: bool,
+        start: Option<u32>,
+        items: Vec<(String, Vec<Span>)>,
+    ) {
         if items.is_empty() {
             return;
         }
@@ -531,7 +553,8 @@ fn handle(dom: &Dom, at: u32) -> Handle {
     let words = words.trim_matches(['[', ']', '(', ')', '\u{fe0e}']);
     let n_chars = words.chars().count();
     let is_symbol = n_chars <= 2 && !words.chars().any(char::is_alphanumeric);
-    if is_named && (n_chars <= 2 || matches!(words, "source" | "Source" | "src" | "link" | "Link")) {
+    if is_named && (n_chars <= 2 || matches!(words, "source" | "Source" | "src" | "link" | "Link"))
+    {
         return Handle::Nothing;
     }
     if is_within && is_symbol {
@@ -555,12 +578,14 @@ pub(crate) fn with_links(blocks: Vec<Both>) -> Vec<Both> {
     for (block, rich) in blocks {
         let mut links = Vec::new();
         for span in &rich.spans {
-            let text = part(&block, span.part).and_then(|text| text.get(span.start as usize..span.end as usize));
+            let text = part(&block, span.part)
+                .and_then(|text| text.get(span.start as usize..span.end as usize));
             if let (Mark::Link(url), Some(text)) = (&span.mark, text)
                 && let Ok(url) = HttpUrl::parse(url.clone())
             {
                 let link = Link { url, text: text.to_owned().into(), rel: None, extra: Vec::new() };
-                links.push((Block::Link(link), Rich { note: rich.note.clone(), ..Rich::default() }));
+                links
+                    .push((Block::Link(link), Rich { note: rich.note.clone(), ..Rich::default() }));
             }
         }
         out.push((block, rich));

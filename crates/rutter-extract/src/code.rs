@@ -58,7 +58,8 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
         match name {
             "class" => {
                 let hints = hint::of_names(value);
-                let is_number = |token: &str| matches!(token, "ln" | "lnt" | "linenos" | "rouge-gutter");
+                let is_number =
+                    |token: &str| matches!(token, "ln" | "lnt" | "linenos" | "rouge-gutter");
                 if hints.has(Hints::NUMBERS) && !hints.has(Hints::CONTENT)
                     || hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG)
                     || value.split_ascii_whitespace().any(is_number)
@@ -68,7 +69,10 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
             }
             "aria-hidden" => is_unselectable |= value == "true",
             "hidden" => is_unselectable = true,
-            "style" => is_unselectable |= value.contains("user-select:none") || value.contains("user-select: none"),
+            "style" => {
+                is_unselectable |=
+                    value.contains("user-select:none") || value.contains("user-select: none")
+            }
             _ => {}
         }
     }
@@ -77,13 +81,19 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
 
 /// Whether a block holds line numbers only, beside one that holds the lines.
 pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
-    let cell = dom.ancestors(at).skip(1).take(4).find(|up| matches!(dom.item(*up).tag, Tag::Td | Tag::Th));
+    let cell =
+        dom.ancestors(at).skip(1).take(4).find(|up| matches!(dom.item(*up).tag, Tag::Td | Tag::Th));
     let Some(cell) = cell else { return false };
     let words = dom.words(at);
     let is_numbers =
         words.split_ascii_whitespace().all(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     let row = dom.item(cell).parent;
-    is_numbers && dom.children(row).filter(|cell| dom.subtree(*cell).any(|at| dom.item(at).tag == Tag::Pre)).count() == 2
+    is_numbers
+        && dom
+            .children(row)
+            .filter(|cell| dom.subtree(*cell).any(|at| dom.item(at).tag == Tag::Pre))
+            .count()
+            == 2
 }
 
 /// The programming language a block is written in.
@@ -131,9 +141,31 @@ fn of_class(class: &str, is_close: bool) -> Class {
         return Class::Named(value.to_owned());
     }
     for token in class.split_ascii_whitespace() {
-        for prefix in ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-", "listing-", "code-"] {
+        for prefix in [
+            "language-",
+            "lang-",
+            "highlight-source-",
+            "highlight-text-",
+            "highlight-",
+            "src-",
+            "listing-",
+            "code-",
+        ] {
             if let Some(language) = token.strip_prefix(prefix)
-                && !matches!(language, "wrapper" | "block" | "box" | "container" | "content" | "toolbar" | "example" | "header" | "frame" | "lines" | "group")
+                && !matches!(
+                    language,
+                    "wrapper"
+                        | "block"
+                        | "box"
+                        | "container"
+                        | "content"
+                        | "toolbar"
+                        | "example"
+                        | "header"
+                        | "frame"
+                        | "lines"
+                        | "group"
+                )
                 && (is_close || !matches!(prefix, "code-" | "listing-" | "src-"))
             {
                 return Class::Named(language.to_owned());
@@ -141,10 +173,24 @@ fn of_class(class: &str, is_close: bool) -> Class {
         }
     }
     let is_highlighter = |token: &str| {
-        matches!(token, "sourceCode" | "hljs" | "prettyprint" | "src" | "rust-example-rendered" | "item-decl" | "CodeMirror" | "chroma" | "codehilite" | "highlight")
+        matches!(
+            token,
+            "sourceCode"
+                | "hljs"
+                | "prettyprint"
+                | "src"
+                | "rust-example-rendered"
+                | "item-decl"
+                | "CodeMirror"
+                | "chroma"
+                | "codehilite"
+                | "highlight"
+        )
     };
     if class.split_ascii_whitespace().any(is_highlighter) {
-        let other = class.split_ascii_whitespace().find(|token| !is_highlighter(token) && is_language(token));
+        let other = class
+            .split_ascii_whitespace()
+            .find(|token| !is_highlighter(token) && is_language(token));
         if let Some(language) = other {
             return Class::Bare(language.to_owned());
         }
@@ -156,7 +202,57 @@ fn of_class(class: &str, is_close: bool) -> Class {
 fn is_language(token: &str) -> bool {
     matches!(
         token,
-        "bash" | "sh" | "shell" | "console" | "python" | "python3" | "py" | "rust" | "javascript" | "js" | "typescript" | "ts" | "java" | "c" | "cpp" | "csharp" | "go" | "ruby" | "php" | "perl" | "sql" | "html" | "xml" | "css" | "json" | "yaml" | "toml" | "ini" | "haskell" | "lua" | "kotlin" | "swift" | "scala" | "r" | "diff" | "makefile" | "dockerfile" | "powershell" | "elixir" | "erlang" | "clojure" | "lisp" | "scheme" | "ocaml" | "latex" | "tex" | "markdown" | "graphql" | "nix" | "zig" | "dart"
+        "bash"
+            | "sh"
+            | "shell"
+            | "console"
+            | "python"
+            | "python3"
+            | "py"
+            | "rust"
+            | "javascript"
+            | "js"
+            | "typescript"
+            | "ts"
+            | "java"
+            | "c"
+            | "cpp"
+            | "csharp"
+            | "go"
+            | "ruby"
+            | "php"
+            | "perl"
+            | "sql"
+            | "html"
+            | "xml"
+            | "css"
+            | "json"
+            | "yaml"
+            | "toml"
+            | "ini"
+            | "haskell"
+            | "lua"
+            | "kotlin"
+            | "swift"
+            | "scala"
+            | "r"
+            | "diff"
+            | "makefile"
+            | "dockerfile"
+            | "powershell"
+            | "elixir"
+            | "erlang"
+            | "clojure"
+            | "lisp"
+            | "scheme"
+            | "ocaml"
+            | "latex"
+            | "tex"
+            | "markdown"
+            | "graphql"
+            | "nix"
+            | "zig"
+            | "dart"
     )
 }
 
@@ -166,15 +262,27 @@ fn known(value: &str) -> Option<String> {
     let is_word = !value.is_empty()
         && value.len() <= 30
         && value.chars().all(|c| c.is_ascii_alphanumeric() || "+-#._".contains(c));
-    let is_none = matches!(value.as_str(), "default" | "none" | "text" | "plain" | "plaintext" | "nohighlight" | "txt" | "notranslate" | "auto" | "unknown");
+    let is_none = matches!(
+        value.as_str(),
+        "default"
+            | "none"
+            | "text"
+            | "plain"
+            | "plaintext"
+            | "nohighlight"
+            | "txt"
+            | "notranslate"
+            | "auto"
+            | "unknown"
+    );
     (is_word && !is_none).then_some(value)
 }
 
 /// A formula as its source: `TeX` where it is given, else its text.
 pub(crate) fn math(dom: &Dom, at: u32) -> String {
-    let tex = dom.subtree(at).find(|at| {
-        dom.attribute(*at, "encoding").is_some_and(|encoding| encoding.contains("tex"))
-    });
+    let tex = dom
+        .subtree(at)
+        .find(|at| dom.attribute(*at, "encoding").is_some_and(|encoding| encoding.contains("tex")));
     if let Some(tex) = tex {
         return dom.words(tex);
     }

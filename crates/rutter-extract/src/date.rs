@@ -9,18 +9,66 @@ use rutter_page::Timestamp;
 /// Month names by their first letters, in the languages that need no other
 /// spelling to be told apart.
 const MONTHS: &[(&str, u8)] = &[
-    ("jan", 1), ("ene", 1), ("gen", 1), ("sty", 1), ("led", 1),
-    ("feb", 2), ("fev", 2), ("f\u{e9}v", 2), ("lut", 2), ("\u{fa}no", 2),
-    ("mar", 3), ("m\u{e4}r", 3), ("maa", 3), ("b\u{159}e", 3), ("mrt", 3),
-    ("apr", 4), ("abr", 4), ("avr", 4), ("kwi", 4), ("dub", 4),
-    ("may", 5), ("mai", 5), ("maj", 5), ("mei", 5), ("mag", 5), ("kv\u{11b}", 5),
-    ("jun", 6), ("juin", 6), ("giu", 6), ("cze", 6), ("\u{10d}er", 6),
-    ("jul", 7), ("juil", 7), ("lug", 7), ("lip", 7),
-    ("aug", 8), ("ago", 8), ("ao\u{fb}", 8), ("aou", 8), ("sie", 8), ("srp", 8),
-    ("sep", 9), ("set", 9), ("wrz", 9), ("z\u{e1}\u{159}", 9),
-    ("oct", 10), ("okt", 10), ("out", 10), ("ott", 10), ("pa\u{17a}", 10), ("\u{159}\u{ed}j", 10),
-    ("nov", 11), ("lis", 11),
-    ("dec", 12), ("dez", 12), ("dic", 12), ("d\u{e9}c", 12), ("gru", 12), ("pro", 12), ("des", 12),
+    ("jan", 1),
+    ("ene", 1),
+    ("gen", 1),
+    ("sty", 1),
+    ("led", 1),
+    ("feb", 2),
+    ("fev", 2),
+    ("f\u{e9}v", 2),
+    ("lut", 2),
+    ("\u{fa}no", 2),
+    ("mar", 3),
+    ("m\u{e4}r", 3),
+    ("maa", 3),
+    ("b\u{159}e", 3),
+    ("mrt", 3),
+    ("apr", 4),
+    ("abr", 4),
+    ("avr", 4),
+    ("kwi", 4),
+    ("dub", 4),
+    ("may", 5),
+    ("mai", 5),
+    ("maj", 5),
+    ("mei", 5),
+    ("mag", 5),
+    ("kv\u{11b}", 5),
+    ("jun", 6),
+    ("juin", 6),
+    ("giu", 6),
+    ("cze", 6),
+    ("\u{10d}er", 6),
+    ("jul", 7),
+    ("juil", 7),
+    ("lug", 7),
+    ("lip", 7),
+    ("aug", 8),
+    ("ago", 8),
+    ("ao\u{fb}", 8),
+    ("aou", 8),
+    ("sie", 8),
+    ("srp", 8),
+    ("sep", 9),
+    ("set", 9),
+    ("wrz", 9),
+    ("z\u{e1}\u{159}", 9),
+    ("oct", 10),
+    ("okt", 10),
+    ("out", 10),
+    ("ott", 10),
+    ("pa\u{17a}", 10),
+    ("\u{159}\u{ed}j", 10),
+    ("nov", 11),
+    ("lis", 11),
+    ("dec", 12),
+    ("dez", 12),
+    ("dic", 12),
+    ("d\u{e9}c", 12),
+    ("gru", 12),
+    ("pro", 12),
+    ("des", 12),
 ];
 
 /// Reads a date.
@@ -149,7 +197,9 @@ fn time(text: &str) -> (i64, i64) {
     let minutes = number(rest);
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let (seconds, rest) = match rest.strip_prefix(':') {
-        Some(rest) => (number(rest), rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')),
+        Some(rest) => {
+            (number(rest), rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
+        }
         None => (0, rest),
     };
     let rest = rest.trim();
@@ -162,10 +212,12 @@ fn time(text: &str) -> (i64, i64) {
     let seconds = hours.min(23) * 3600 + minutes.min(59) * 60 + seconds.min(59);
     let offset = match rest.find(['+', '-', '\u{2212}']) {
         Some(at) if at <= 5 => {
-            let sign = if rest.get(at..).is_some_and(|rest| rest.starts_with('+')) { 1 } else { -1 };
+            let sign =
+                if rest.get(at..).is_some_and(|rest| rest.starts_with('+')) { 1 } else { -1 };
             let digits: String = rest.chars().filter(char::is_ascii_digit).take(4).collect();
             let number: i64 = digits.parse().unwrap_or(0);
-            let (hours, minutes) = if digits.len() <= 2 { (number, 0) } else { (number / 100, number % 100) };
+            let (hours, minutes) =
+                if digits.len() <= 2 { (number, 0) } else { (number / 100, number % 100) };
             if hours <= 14 { sign * (hours * 3600 + minutes.min(59) * 60) } else { 0 }
         }
         _ => 0,
@@ -191,7 +243,8 @@ fn days_of(year: i64, month: u8, day: u8) -> Option<i64> {
     let era = shifted.div_euclid(400);
     let of_era = shifted.rem_euclid(400);
     let month = i64::from(month);
-    let of_year = (153 * (if 2 < month { month - 3 } else { month + 9 }) + 2) / 5 + i64::from(day) - 1;
+    let of_year =
+        (153 * (if 2 < month { month - 3 } else { month + 9 }) + 2) / 5 + i64::from(day) - 1;
     let of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
     Some(era * 146_097 + of_era - 719_468)
 }
@@ -229,7 +282,18 @@ mod tests {
 
     #[test]
     fn ours_what_is_no_date() {
-        for text in ["", "today", "3 February", "01/02/2020", "2020-13-01", "2020-02-30", "1 2 3", "99999999", "0000-00-00", "Version 2.3.1"] {
+        for text in [
+            "",
+            "today",
+            "3 February",
+            "01/02/2020",
+            "2020-13-01",
+            "2020-02-30",
+            "1 2 3",
+            "99999999",
+            "0000-00-00",
+            "Version 2.3.1",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -149,7 +149,9 @@ impl Dom {
         if let Some(id) = self.attribute(at, "id").filter(|id| !id.is_empty()) {
             label.push('#');
             label.push_str(id);
-        } else if let Some(class) = self.attribute(at, "class").and_then(|class| class.split_ascii_whitespace().next()) {
+        } else if let Some(class) =
+            self.attribute(at, "class").and_then(|class| class.split_ascii_whitespace().next())
+        {
             label.push('.');
             label.push_str(class);
         }
@@ -228,7 +230,10 @@ pub(crate) fn collapse(text: &str, out: &mut String) {
         }
         let is_single = bytes[at] == b' '
             && at != start
-            && !matches!(bytes.get(at + 1), Some(b' ' | b'\n' | b'\t' | b'\r' | 0x0c | 0xc2) | None);
+            && !matches!(
+                bytes.get(at + 1),
+                Some(b' ' | b'\n' | b'\t' | b'\r' | 0x0c | 0xc2) | None
+            );
         if is_single {
             at += 1;
             continue;

@@ -12,11 +12,11 @@ use crate::dom::{Cut, Dom};
 use crate::facts::{Annotated, Facts, PageLink};
 use crate::meta::Found;
 use crate::region::{self, Region};
-use crate::rich::Rich;
 use crate::survey::Survey;
 use crate::template::{self, Sketch, Templates, VersionId};
 use crate::whole::Whole;
 use crate::{Limits, charset, language, merge, rules};
+use rutter_page::Rich;
 
 /// Longest description made from the text, in characters.
 const LONGEST_DESCRIPTION: usize = 200;
@@ -109,6 +109,11 @@ pub struct Extraction {
 }
 
 impl Extraction {
+    /// The page as Markdown, with its links, emphasis and code.
+    pub fn to_markdown(&self) -> String {
+        self.page.to_rich_markdown(&self.rich)
+    }
+
     /// The links inside the blocks: what they say and where they lead. Blocks
     /// that are links themselves are not among them.
     pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -117,7 +122,7 @@ impl Extraction {
                 let text = crate::blocks::part(block, span.part)?;
                 let text = text.get(span.start as usize..span.end as usize)?;
                 match &span.mark {
-                    crate::rich::Mark::Link(url) => Some((text, url.as_str())),
+                    rutter_page::Mark::Link(url) => Some((text, url.as_str())),
                     _ => None,
                 }
             })
@@ -181,7 +186,13 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     }
     let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
     let (content, rich) = blocks.into_iter().unzip();
-    let material = Material { found, content, rich, confidence: region.confidence, is_script: dom.has_scripts };
+    let material = Material {
+        found,
+        content,
+        rich,
+        confidence: region.confidence,
+        is_script: dom.has_scripts,
+    };
     let mut extraction = assemble(material, whole, &base, options, findings);
     extraction.template = template;
     extraction.charset = decoded.encoding.name();
@@ -255,7 +266,8 @@ pub(crate) fn assemble(
     }
     let language = found.language().or_else(|| options.language.clone());
     let language = language.unwrap_or_else(|| {
-        let sample: String = content.iter().filter_map(prose).take(12).collect::<Vec<_>>().join(" ");
+        let sample: String =
+            content.iter().filter_map(prose).take(12).collect::<Vec<_>>().join(" ");
         match language::detect(&sample) {
             Some(tag) => {
                 report(&rules::GUESSED_LANGUAGE, tag.as_str().to_owned());
@@ -276,7 +288,8 @@ pub(crate) fn assemble(
         report(&rules::NO_DESCRIPTION, String::new());
         first_sentences(&content).unwrap_or_else(|| title.clone())
     });
-    let schema = found.schema().and_then(|schema| Object::new(Raw::parse(&schema.to_string()).ok()?));
+    let schema =
+        found.schema().and_then(|schema| Object::new(Raw::parse(&schema.to_string()).ok()?));
     let canonical = facts.canonical.clone().and_then(|url| HttpUrl::parse(url).ok());
     let page = Page {
         url: options.url.clone(),

@@ -37,7 +37,9 @@ impl Facts {
     /// Whether any robots `meta` for everybody holds this directive.
     pub fn asks(&self, directive: &str) -> bool {
         let all = self.robots.iter().filter(|robots| robots.agent == "robots");
-        all.flat_map(|robots| &robots.directives).any(|found| found == directive || (found == "none" && matches!(directive, "noindex" | "nofollow")))
+        all.flat_map(|robots| &robots.directives).any(|found| {
+            found == directive || (found == "none" && matches!(directive, "noindex" | "nofollow"))
+        })
     }
 }
 

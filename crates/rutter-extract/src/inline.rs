@@ -2,7 +2,7 @@
 //! collapsed, and the spans in it.
 
 use crate::dom::collapse;
-use crate::rich::{Mark, Span};
+use rutter_page::{Mark, Span};
 
 /// Text and marks under construction.
 #[derive(Debug, Default)]

@@ -21,7 +21,12 @@ impl JsonLd {
             return None;
         }
         // Old habits hide it from old browsers.
-        for (open, close) in [("<!--", "-->"), ("//<![CDATA[", "//]]>"), ("/*<![CDATA[*/", "/*]]>*/"), ("<![CDATA[", "]]>")] {
+        for (open, close) in [
+            ("<!--", "-->"),
+            ("//<![CDATA[", "//]]>"),
+            ("/*<![CDATA[*/", "/*]]>*/"),
+            ("<![CDATA[", "]]>"),
+        ] {
             if let Some(inner) = source.strip_prefix(open) {
                 source = inner.strip_suffix(close).unwrap_or(inner).trim();
             }
@@ -57,7 +62,21 @@ fn is_about_page(object: &Map<String, Value>) -> bool {
     types(object).any(|kind| {
         kind.ends_with("Article")
             || kind.ends_with("Posting")
-            || matches!(kind, "Report" | "Product" | "Recipe" | "HowTo" | "Event" | "Course" | "Book" | "VideoObject" | "Question" | "QAPage" | "Review" | "APIReference")
+            || matches!(
+                kind,
+                "Report"
+                    | "Product"
+                    | "Recipe"
+                    | "HowTo"
+                    | "Event"
+                    | "Course"
+                    | "Book"
+                    | "VideoObject"
+                    | "Question"
+                    | "QAPage"
+                    | "Review"
+                    | "APIReference"
+            )
     })
 }
 
@@ -76,7 +95,9 @@ fn types(object: &Map<String, Value>) -> impl Iterator<Item = &str> {
 
 /// The page's own objects, articles before web pages.
 fn own(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
-    objects(blocks).filter(|object| is_about_page(object)).chain(objects(blocks).filter(|object| is_web_page(object)))
+    objects(blocks)
+        .filter(|object| is_about_page(object))
+        .chain(objects(blocks).filter(|object| is_web_page(object)))
 }
 
 /// A text property of the page's own objects.
@@ -109,10 +130,16 @@ fn names_of(value: &Value, blocks: &[JsonLd]) -> Vec<String> {
             }
             // A reference to another object of the page.
             let Some(id) = object.get("@id") else { return Vec::new() };
-            let found = objects(blocks).find(|other| other.get("@id") == Some(id) && other.contains_key("name"));
-            found.and_then(|other| other.get("name")).map(|name| names_of(name, &[])).unwrap_or_default()
+            let found = objects(blocks)
+                .find(|other| other.get("@id") == Some(id) && other.contains_key("name"));
+            found
+                .and_then(|other| other.get("name"))
+                .map(|name| names_of(name, &[]))
+                .unwrap_or_default()
         }
-        Value::Array(values) => values.iter().take(20).flat_map(|value| names_of(value, blocks)).collect(),
+        Value::Array(values) => {
+            values.iter().take(20).flat_map(|value| names_of(value, blocks)).collect()
+        }
         _ => Vec::new(),
     }
     .into_iter()
@@ -135,7 +162,9 @@ pub(crate) fn image(blocks: &[JsonLd]) -> Option<String> {
     fn address(value: &Value) -> Option<String> {
         match value {
             Value::String(url) => Some(url.clone()),
-            Value::Object(object) => object.get("url").or_else(|| object.get("contentUrl")).and_then(address),
+            Value::Object(object) => {
+                object.get("url").or_else(|| object.get("contentUrl")).and_then(address)
+            }
             Value::Array(values) => values.first().and_then(address),
             _ => None,
         }
@@ -144,9 +173,13 @@ pub(crate) fn image(blocks: &[JsonLd]) -> Option<String> {
 }
 
 pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
-    let Some(value) = own(blocks).find_map(|object| object.get("keywords")) else { return Vec::new() };
+    let Some(value) = own(blocks).find_map(|object| object.get("keywords")) else {
+        return Vec::new();
+    };
     match value {
-        Value::String(words) => words.split([',', ';']).map(|word| word.trim().to_owned()).collect(),
+        Value::String(words) => {
+            words.split([',', ';']).map(|word| word.trim().to_owned()).collect()
+        }
         Value::Array(words) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     }
@@ -157,7 +190,8 @@ pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
 pub(crate) fn schema(blocks: &[JsonLd]) -> Option<Value> {
     let is_minor = |value: &Value| {
         value.as_object().is_some_and(|object| {
-            0 < types(object).count() && types(object).all(|kind| matches!(kind, "BreadcrumbList" | "WebSite"))
+            0 < types(object).count()
+                && types(object).all(|kind| matches!(kind, "BreadcrumbList" | "WebSite"))
         })
     };
     let mut kept: Vec<&Value> = blocks.iter().map(|block| &block.value).collect();
@@ -171,9 +205,16 @@ pub(crate) fn schema(blocks: &[JsonLd]) -> Option<Value> {
             let mut graph = Vec::new();
             for value in several {
                 match value {
-                    Value::Array(values) => graph.extend(values.iter().filter(|value| value.is_object() && !is_minor(value)).cloned()),
+                    Value::Array(values) => graph.extend(
+                        values
+                            .iter()
+                            .filter(|value| value.is_object() && !is_minor(value))
+                            .cloned(),
+                    ),
                     Value::Object(object) => match object.get("@graph") {
-                        Some(Value::Array(values)) => graph.extend(values.iter().filter(|value| !is_minor(value)).cloned()),
+                        Some(Value::Array(values)) => {
+                            graph.extend(values.iter().filter(|value| !is_minor(value)).cloned())
+                        }
                         _ => {
                             let mut object = object.clone();
                             object.remove("@context");

@@ -2,7 +2,7 @@
 //! page and findings out.
 //!
 //! One parse yields everything any layer needs: the page with its blocks, what
-//! plain text cannot hold ([`Rich`]), what the page says about itself
+//! plain text cannot hold ([`Rich`](rutter_page::Rich)), what the page says about itself
 //! ([`Facts`]), its links, its `data-ai-*` annotations and its visible text.
 //! Reading is a function of the bytes, the [`Options`] and a template version;
 //! nothing else of the site enters.
@@ -44,7 +44,6 @@ mod meta;
 mod note;
 mod phrase;
 mod region;
-mod rich;
 pub mod rules;
 mod survey;
 mod table;
@@ -54,7 +53,6 @@ mod whole;
 
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
-pub use rich::{Mark, Note, Rich, Span};
 pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
 
 /// How much of a page is read.

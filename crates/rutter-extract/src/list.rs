@@ -7,9 +7,9 @@
 use html5ever::local_name;
 
 use crate::blocks::{Walk, one_line, shift};
-use crate::rich::{Mark, Span};
 use crate::survey::Marks;
 use crate::tag::Tag;
+use rutter_page::{Mark, Span};
 
 /// A list while it is being read.
 struct Items {
@@ -25,7 +25,8 @@ impl Walk<'_> {
     pub(crate) fn list(&mut self, at: u32) {
         self.flush();
         let ordered = self.dom.item(at).tag == Tag::Ol;
-        let start = self.dom.attr(at, &local_name!("start")).and_then(|start| start.trim().parse().ok());
+        let start =
+            self.dom.attr(at, &local_name!("start")).and_then(|start| start.trim().parse().ok());
         let start = start.unwrap_or(1);
         let mut items = Items { ordered, start, n_items: 0, ready: Vec::new() };
         self.items(at, 0, &mut items);
@@ -111,7 +112,15 @@ impl Walk<'_> {
                     is_first = false;
                     self.items(here, level + 1, items);
                 }
-                Tag::Pre | Tag::Table | Tag::Dl | Tag::Blockquote | Tag::Figure | Tag::Details | Tag::Video | Tag::Audio | Tag::Iframe => {
+                Tag::Pre
+                | Tag::Table
+                | Tag::Dl
+                | Tag::Blockquote
+                | Tag::Figure
+                | Tag::Details
+                | Tag::Video
+                | Tag::Audio
+                | Tag::Iframe => {
                     is_first &= !self.end_item(level, items, is_first);
                     self.put(items);
                     self.node(here);
@@ -147,7 +156,10 @@ impl Walk<'_> {
         while child < end {
             let tag = self.dom.item(child).tag;
             let is_block = tag.is_block();
-            if is_block && !self.survey.marks[child as usize].has(Marks::UNSEEN) && !self.is_left_out(child) {
+            if is_block
+                && !self.survey.marks[child as usize].has(Marks::UNSEEN)
+                && !self.is_left_out(child)
+            {
                 self.paragraph.push(" ");
                 self.flow_inline(child);
                 self.paragraph.push(" ");
@@ -163,7 +175,16 @@ impl Walk<'_> {
         self.dom.subtree(at).skip(1).any(|at| {
             matches!(
                 self.dom.item(at).tag,
-                Tag::Pre | Tag::Table | Tag::Dl | Tag::Blockquote | Tag::Ul | Tag::Ol | Tag::Figure | Tag::Details | Tag::Video | Tag::Audio
+                Tag::Pre
+                    | Tag::Table
+                    | Tag::Dl
+                    | Tag::Blockquote
+                    | Tag::Ul
+                    | Tag::Ol
+                    | Tag::Figure
+                    | Tag::Details
+                    | Tag::Video
+                    | Tag::Audio
             )
         }) || crate::note::kind(self.dom, self.survey, at).is_some()
     }
@@ -256,7 +277,16 @@ impl Walk<'_> {
             let tag = self.dom.item(here).tag;
             let is_line = !matches!(
                 tag,
-                Tag::Pre | Tag::Table | Tag::Dl | Tag::Ul | Tag::Ol | Tag::Blockquote | Tag::Figure | Tag::Img | Tag::Video | Tag::Details
+                Tag::Pre
+                    | Tag::Table
+                    | Tag::Dl
+                    | Tag::Ul
+                    | Tag::Ol
+                    | Tag::Blockquote
+                    | Tag::Figure
+                    | Tag::Img
+                    | Tag::Video
+                    | Tag::Details
             ) && tag.heading().is_none();
             let is_short = tag != Tag::Dd || {
                 let sum = self.survey.sum(self.dom, here);

@@ -38,17 +38,27 @@ pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
 fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
     let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
     // What a script would load is what readers see in the end.
-    let lazy = ["data-src", "data-lazy-src", "data-original", "data-lazy", "data-hi-res-src", "data-url", "data-image"]
-        .iter()
-        .find_map(|name| dom.attribute(img, name))
-        .filter(|src| !is_placeholder(src));
+    let lazy = [
+        "data-src",
+        "data-lazy-src",
+        "data-original",
+        "data-lazy",
+        "data-hi-res-src",
+        "data-url",
+        "data-image",
+    ]
+    .iter()
+    .find_map(|name| dom.attribute(img, name))
+    .filter(|src| !is_placeholder(src));
     let address = plain.or(lazy).and_then(|src| base.resolve(src));
     address.or_else(|| source_set(dom, img, base))
 }
 
 /// The largest picture of a set.
 fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
-    let set = ["srcset", "data-srcset", "data-lazy-srcset"].iter().find_map(|name| dom.attribute(at, name))?;
+    let set = ["srcset", "data-srcset", "data-lazy-srcset"]
+        .iter()
+        .find_map(|name| dom.attribute(at, name))?;
     let mut best: Option<(f32, &str)> = None;
     for candidate in set.split(", ").flat_map(|part| part.split(",\n")) {
         let mut words = candidate.trim().trim_end_matches(',').split_ascii_whitespace();
@@ -68,9 +78,19 @@ fn is_placeholder(src: &str) -> bool {
         return true;
     }
     let lower = src.to_ascii_lowercase();
-    ["placeholder", "spacer.", "blank.gif", "pixel.gif", "transparent.gif", "-pixel.gif", "1x1.", "vide.gif", "/empty."]
-        .iter()
-        .any(|word| lower.contains(word))
+    [
+        "placeholder",
+        "spacer.",
+        "blank.gif",
+        "pixel.gif",
+        "transparent.gif",
+        "-pixel.gif",
+        "1x1.",
+        "vide.gif",
+        "/empty.",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// Counters, spacers and icons.
@@ -151,12 +171,16 @@ fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
 
 /// A player in a frame: it may fill the screen, or its address says so.
 fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
-    let src = ["src", "data-src", "data-lazy-src", "data"].iter().find_map(|name| dom.attribute(at, name))?;
+    let src = ["src", "data-src", "data-lazy-src", "data"]
+        .iter()
+        .find_map(|name| dom.attribute(at, name))?;
     let address = base.resolve(src)?;
     let (_, rest) = address.split_once("://")?;
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let is_player = dom.attribute(at, "allowfullscreen").is_some()
-        || dom.attribute(at, "allow").is_some_and(|allow| allow.contains("autoplay") || allow.contains("fullscreen"))
+        || dom
+            .attribute(at, "allow")
+            .is_some_and(|allow| allow.contains("autoplay") || allow.contains("fullscreen"))
         || path.starts_with("embed/")
         || path.contains("/embed/")
         || host.starts_with("player.");
@@ -184,15 +208,14 @@ fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'s
     let mut found: Vec<MediaLink<'static>> = Vec::new();
     let own = dom.attr(at, &local_name!("src")).or_else(|| dom.attribute(at, "data-src"));
     let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
-    let all = own
-        .map(|src| (src, None))
-        .into_iter()
-        .chain(sources.filter_map(|at| {
-            let src = dom.attr(at, &local_name!("src"))?;
-            Some((src, dom.attr(at, &local_name!("type"))))
-        }));
+    let all = own.map(|src| (src, None)).into_iter().chain(sources.filter_map(|at| {
+        let src = dom.attr(at, &local_name!("src"))?;
+        Some((src, dom.attr(at, &local_name!("type"))))
+    }));
     for (src, kind) in all {
-        let Some(href) = base.resolve(src).and_then(|url| HttpUrl::parse(url).ok()) else { continue };
+        let Some(href) = base.resolve(src).and_then(|url| HttpUrl::parse(url).ok()) else {
+            continue;
+        };
         let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
         let media_type = kind.filter(|kind| kind.contains('/')).unwrap_or(usual).to_owned();
         found.push(MediaLink { href, media_type: media_type.into(), rel: None, extra: Vec::new() });
@@ -233,5 +256,7 @@ fn name(dom: &Dom, at: u32, url: &str) -> String {
         let path = url.split(['?', '#']).next().unwrap_or(url);
         path.trim_end_matches('/').rsplit('/').next().unwrap_or(url).to_owned()
     };
-    own.filter(|name| !name.is_empty()).or_else(|| caption().filter(|name| !name.is_empty())).unwrap_or_else(file)
+    own.filter(|name| !name.is_empty())
+        .or_else(|| caption().filter(|name| !name.is_empty()))
+        .unwrap_or_else(file)
 }

@@ -4,7 +4,7 @@
 use rutter_page::{Block, Text};
 
 use crate::blocks::{Both, shift};
-use crate::rich::{Mark, Span};
+use rutter_page::{Mark, Span};
 
 /// Merges blocks, one kind of neighbours after another, until at most `most`
 /// are left. Tells whether that was possible.
@@ -50,7 +50,9 @@ fn pairwise(blocks: &mut Vec<Both>, join: fn(&mut Both, Both) -> Option<Both>) {
 }
 
 fn texts(last: &mut Both, next: Both) -> Option<Both> {
-    let (Block::Text(before), Block::Text(after)) = (&mut last.0, &next.0) else { return Some(next) };
+    let (Block::Text(before), Block::Text(after)) = (&mut last.0, &next.0) else {
+        return Some(next);
+    };
     let mut text = std::mem::take(&mut before.text).into_string();
     text.push_str("\n\n");
     shift(next.1.spans, text.len(), &mut last.1.spans);
@@ -60,18 +62,24 @@ fn texts(last: &mut Both, next: Both) -> Option<Both> {
 }
 
 fn lists(last: &mut Both, next: Both) -> Option<Both> {
-    let (Block::List(before), Block::List(after)) = (&mut last.0, &next.0) else { return Some(next) };
+    let (Block::List(before), Block::List(after)) = (&mut last.0, &next.0) else {
+        return Some(next);
+    };
     if before.ordered != after.ordered {
         return Some(next);
     }
     let first = u32::try_from(before.items.len()).unwrap_or(u32::MAX);
-    last.1.spans.extend(next.1.spans.into_iter().map(|span| Span { part: span.part + first, ..span }));
+    last.1
+        .spans
+        .extend(next.1.spans.into_iter().map(|span| Span { part: span.part + first, ..span }));
     before.items.extend(after.items.iter().cloned());
     None
 }
 
 fn links(last: &mut Both, next: Both) -> Option<Both> {
-    let (Block::Text(before), Block::Link(link)) = (&mut last.0, &next.0) else { return Some(next) };
+    let (Block::Text(before), Block::Link(link)) = (&mut last.0, &next.0) else {
+        return Some(next);
+    };
     let mut text = std::mem::take(&mut before.text).into_string();
     text.push('\n');
     let start = u32::try_from(text.len()).unwrap_or(u32::MAX);

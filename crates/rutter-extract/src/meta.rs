@@ -38,7 +38,12 @@ impl Found {
         while at < dom.len() {
             let item = dom.item(at);
             match item.tag {
-                Tag::Html => found.lang = dom.attr(at, &local_name!("lang")).or_else(|| dom.attribute(at, "xml:lang")).map(str::to_owned),
+                Tag::Html => {
+                    found.lang = dom
+                        .attr(at, &local_name!("lang"))
+                        .or_else(|| dom.attribute(at, "xml:lang"))
+                        .map(str::to_owned)
+                }
                 Tag::Title if found.title.is_none() => {
                     found.title = Some(dom.words(at)).filter(|title| !title.is_empty());
                 }
@@ -57,7 +62,9 @@ impl Found {
                     continue;
                 }
                 Tag::H1 | Tag::H2 if found.headings.len() < 6 => {
-                    found.headings.extend(Some(dom.words(at)).filter(|heading| !heading.is_empty()));
+                    found
+                        .headings
+                        .extend(Some(dom.words(at)).filter(|heading| !heading.is_empty()));
                 }
                 Tag::Time if found.times.len() < 8 => {
                     let value = dom.attribute(at, "datetime").map(str::to_owned);
@@ -110,7 +117,9 @@ impl Found {
 
     fn script(&mut self, dom: &Dom, at: u32, most: usize) {
         let kind = dom.attr(at, &local_name!("type")).unwrap_or("");
-        if !kind.trim().to_ascii_lowercase().starts_with("application/ld+json") || 64 <= self.json_ld.len() {
+        if !kind.trim().to_ascii_lowercase().starts_with("application/ld+json")
+            || 64 <= self.json_ld.len()
+        {
             return;
         }
         let source: String = dom.subtree(at).skip(1).map(|at| dom.text(at)).collect();
@@ -156,26 +165,55 @@ impl Found {
     }
 
     pub(crate) fn title(&self) -> Option<String> {
-        let stated = json_ld::text(&self.json_ld, &["headline"])
-            .or_else(|| self.first(&["og:title", "dc.title", "dcterms.title", "twitter:title", "citation_title"]).map(str::to_owned));
+        let stated = json_ld::text(&self.json_ld, &["headline"]).or_else(|| {
+            self.first(&[
+                "og:title",
+                "dc.title",
+                "dcterms.title",
+                "twitter:title",
+                "citation_title",
+            ])
+            .map(str::to_owned)
+        });
         let site = self.site_name();
         let bare = |title: &str| without_site(&unescape(title), site.as_deref(), &self.headings);
         let stated = stated.as_deref().map(bare).filter(|stated| !stated.is_empty());
-        stated.or_else(|| self.title.as_deref().map(bare)).or_else(|| self.headings.first().cloned())
+        stated
+            .or_else(|| self.title.as_deref().map(bare))
+            .or_else(|| self.headings.first().cloned())
     }
 
     pub(crate) fn description(&self) -> Option<String> {
-        let stated = self.first(&["description", "og:description", "twitter:description", "dc.description", "dcterms.description"]);
-        stated.map(str::to_owned).or_else(|| json_ld::text(&self.json_ld, &["description"])).map(|text| unescape(&text))
+        let stated = self.first(&[
+            "description",
+            "og:description",
+            "twitter:description",
+            "dc.description",
+            "dcterms.description",
+        ]);
+        stated
+            .map(str::to_owned)
+            .or_else(|| json_ld::text(&self.json_ld, &["description"]))
+            .map(|text| unescape(&text))
     }
 
     pub(crate) fn author(&self) -> Option<String> {
-        let is_name = |name: &&str| !name.contains("://") && !name.starts_with('@') && name.len() < 200;
+        let is_name =
+            |name: &&str| !name.contains("://") && !name.starts_with('@') && name.len() < 200;
         json_ld::people(&self.json_ld, "author")
             .or_else(|| {
-                self.first(&["author", "dc.creator", "dcterms.creator", "article:author", "parsely-author", "citation_author", "sailthru.author", "byl"])
-                    .filter(is_name)
-                    .map(str::to_owned)
+                self.first(&[
+                    "author",
+                    "dc.creator",
+                    "dcterms.creator",
+                    "article:author",
+                    "parsely-author",
+                    "citation_author",
+                    "sailthru.author",
+                    "byl",
+                ])
+                .filter(is_name)
+                .map(str::to_owned)
             })
             .or_else(|| self.prop_of("author").filter(is_name).map(str::to_owned))
             .or_else(|| self.prop_of("byline").map(str::to_owned))
@@ -185,21 +223,48 @@ impl Found {
 
     pub(crate) fn published(&self) -> Option<Timestamp> {
         json_ld::date(&self.json_ld, "datePublished")
-            .or_else(|| self.date(&[
-                "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "dc.date.issued", "dcterms.created",
-                "dcterms.issued", "dc.date", "dcterms.date", "citation_publication_date", "citation_date", "publish_date", "publish-date", "pubdate", "sailthru.date", "date", "article.published",
-                "created",
-            ]))
+            .or_else(|| {
+                self.date(&[
+                    "article:published_time",
+                    "og:article:published_time",
+                    "datepublished",
+                    "parsely-pub-date",
+                    "dc.date.issued",
+                    "dcterms.created",
+                    "dcterms.issued",
+                    "dc.date",
+                    "dcterms.date",
+                    "citation_publication_date",
+                    "citation_date",
+                    "publish_date",
+                    "publish-date",
+                    "pubdate",
+                    "sailthru.date",
+                    "date",
+                    "article.published",
+                    "created",
+                ])
+            })
             .or_else(|| self.prop_of("published").and_then(date::parse))
             .or_else(|| self.times.iter().find_map(|time| date::parse(time)))
     }
 
     pub(crate) fn modified(&self) -> Option<Timestamp> {
         json_ld::date(&self.json_ld, "dateModified")
-            .or_else(|| self.date(&[
-                "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified", "lastmod", "revised",
-                "article.updated",
-            ]))
+            .or_else(|| {
+                self.date(&[
+                    "article:modified_time",
+                    "og:updated_time",
+                    "og:article:modified_time",
+                    "datemodified",
+                    "dcterms.modified",
+                    "dc.date.modified",
+                    "last-modified",
+                    "lastmod",
+                    "revised",
+                    "article.updated",
+                ])
+            })
             .or_else(|| self.prop_of("modified").and_then(date::parse))
     }
 
@@ -230,15 +295,28 @@ impl Found {
     }
 
     fn image(&self, base: &Base) -> Option<String> {
-        let stated = self.first(&["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"]);
-        stated.map(str::to_owned).or_else(|| json_ld::image(&self.json_ld)).and_then(|src| base.resolve(&src))
+        let stated = self.first(&[
+            "og:image",
+            "og:image:url",
+            "og:image:secure_url",
+            "twitter:image",
+            "twitter:image:src",
+        ]);
+        stated
+            .map(str::to_owned)
+            .or_else(|| json_ld::image(&self.json_ld))
+            .and_then(|src| base.resolve(&src))
     }
 
     fn keywords(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let mut add = |word: &str| {
             let word = word.trim();
-            if !word.is_empty() && word.len() <= 100 && found.len() < 100 && !found.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+            if !word.is_empty()
+                && word.len() <= 100
+                && found.len() < 100
+                && !found.iter().any(|known| known.eq_ignore_ascii_case(word))
+            {
                 found.push(word.to_owned());
             }
         };
@@ -257,25 +335,44 @@ impl Found {
 
     fn robots(&self) -> Vec<Robots> {
         let is_agent = |name: &str| {
-            name == "robots" || name.ends_with("bot") || name.ends_with("-extended") || name == "googlebot-news" || name == "slurp"
+            name == "robots"
+                || name.ends_with("bot")
+                || name.ends_with("-extended")
+                || name == "googlebot-news"
+                || name == "slurp"
         };
         let named = self.metas.iter().filter(|(name, _)| is_agent(name));
         named
             .map(|(name, value)| Robots {
                 agent: name.clone(),
-                directives: value.split(',').map(|word| word.trim().to_ascii_lowercase()).filter(|word| !word.is_empty()).collect(),
+                directives: value
+                    .split(',')
+                    .map(|word| word.trim().to_ascii_lowercase())
+                    .filter(|word| !word.is_empty())
+                    .collect(),
             })
             .collect()
     }
 
     /// What the page says, for those who want more than the page object.
     pub(crate) fn facts(&self, base: &Base) -> Facts {
-        let canonical = self.links.iter().find(|link| link.has("canonical")).and_then(|link| base.resolve(&link.href));
+        let canonical = self
+            .links
+            .iter()
+            .find(|link| link.has("canonical"))
+            .and_then(|link| base.resolve(&link.href));
         let alternates = self.links.iter().filter(|link| link.has("alternate"));
         let alternates = alternates.filter_map(|link| {
-            Some(Alternate { href: base.resolve(&link.href)?, hreflang: link.hreflang.clone(), media_type: link.media_type.clone() })
+            Some(Alternate {
+                href: base.resolve(&link.href)?,
+                hreflang: link.hreflang.clone(),
+                media_type: link.media_type.clone(),
+            })
         });
-        let links = self.links.iter().filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link.clone() }));
+        let links = self
+            .links
+            .iter()
+            .filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link.clone() }));
         Facts {
             canonical,
             published: self.published(),
@@ -309,7 +406,18 @@ fn is_update(dom: &Dom, at: u32) -> bool {
 fn is_byline(class: &str) -> bool {
     class.len() < 60
         && class.split_ascii_whitespace().any(|token| {
-            matches!(token, "byline" | "author" | "p-author" | "author-name" | "byline__name" | "entry-author" | "post-author" | "article-author" | "article__author")
+            matches!(
+                token,
+                "byline"
+                    | "author"
+                    | "p-author"
+                    | "author-name"
+                    | "byline__name"
+                    | "entry-author"
+                    | "post-author"
+                    | "article-author"
+                    | "article__author"
+            )
         })
 }
 
@@ -339,7 +447,16 @@ fn without_by(name: &str) -> String {
 /// A title without the name of its site.
 fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String {
     const SEPARATORS: [&str; 10] = [
-        " | ", " \u{2013} ", " \u{2014} ", " - ", " :: ", " \u{bb} ", " \u{b7} ", " / ", " \u{2022} ", " : ",
+        " | ",
+        " \u{2013} ",
+        " \u{2014} ",
+        " - ",
+        " :: ",
+        " \u{bb} ",
+        " \u{b7} ",
+        " / ",
+        " \u{2022} ",
+        " : ",
     ];
     let key = |text: &str| {
         let text = text.trim_matches(|c: char| !c.is_alphanumeric() && c != ')' && c != '(');
@@ -387,7 +504,17 @@ fn unescape(text: &str) -> String {
         return text.trim().to_owned();
     }
     let mut out = text.to_owned();
-    for (from, to) in [("&quot;", "\""), ("&#39;", "'"), ("&#039;", "'"), ("&apos;", "'"), ("&#8217;", "\u{2019}"), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")] {
+    for (from, to) in [
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#039;", "'"),
+        ("&apos;", "'"),
+        ("&#8217;", "\u{2019}"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ] {
         if out.contains(from) {
             out = out.replace(from, to);
         }
@@ -402,12 +529,16 @@ mod tests {
     #[test]
     fn ours_titles_lose_the_name_of_their_site() {
         let bare = |title: &str, site: Option<&str>, headings: &[&str]| {
-            let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
+            let headings: Vec<String> =
+                headings.iter().map(|&heading| heading.to_owned()).collect();
             without_site(title, site, &headings)
         };
         assert_eq!(bare("Opening hours | Museum", Some("museum"), &[]), "Opening hours");
         assert_eq!(bare("Museum - Opening hours", Some("Museum"), &[]), "Opening hours");
-        assert_eq!(bare("Reefing \u{2014} Sailor's manual 2.0", None, &["Reefing\u{b6}"]), "Reefing");
+        assert_eq!(
+            bare("Reefing \u{2014} Sailor's manual 2.0", None, &["Reefing\u{b6}"]),
+            "Reefing"
+        );
         assert_eq!(bare("Tides - The Book", None, &["The Book", "Tides"]), "Tides");
         assert_eq!(bare("How to reef a sail - The Harbour", None, &[]), "How to reef a sail");
         assert_eq!(bare("Ropes - Knots", None, &[]), "Ropes - Knots");

@@ -9,9 +9,26 @@ use crate::tag::Tag;
 
 /// Kinds, and the words they go by.
 const KINDS: &[&str] = &[
-    "warning", "caution", "danger", "important", "attention", "error", "tip", "hint", "info",
-    "note", "seealso", "success", "question", "example", "abstract", "todo", "deprecated",
-    "failure", "bug", "quote",
+    "warning",
+    "caution",
+    "danger",
+    "important",
+    "attention",
+    "error",
+    "tip",
+    "hint",
+    "info",
+    "note",
+    "seealso",
+    "success",
+    "question",
+    "example",
+    "abstract",
+    "todo",
+    "deprecated",
+    "failure",
+    "bug",
+    "quote",
 ];
 
 /// The kind of an admonition; `None` for an element that is none.
@@ -19,19 +36,44 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
     let class = dom.attr(at, &local_name!("class"))?;
     if !matches!(
         dom.item(at).tag,
-        Tag::Div | Tag::Aside | Tag::Section | Tag::Details | Tag::Blockquote | Tag::P | Tag::Article
+        Tag::Div
+            | Tag::Aside
+            | Tag::Section
+            | Tag::Details
+            | Tag::Blockquote
+            | Tag::P
+            | Tag::Article
     ) {
         return None;
     }
     let is_marked = class.split_ascii_whitespace().any(|token| {
         matches!(
             token,
-            "admonition" | "admonitionblock" | "theme-admonition" | "custom-block" | "markdown-alert" | "callout" | "alert" | "notice" | "message-box" | "starlight-aside"
+            "admonition"
+                | "admonitionblock"
+                | "theme-admonition"
+                | "custom-block"
+                | "markdown-alert"
+                | "callout"
+                | "alert"
+                | "notice"
+                | "message-box"
+                | "starlight-aside"
         )
     });
     // A bare word is enough for a box that holds little else.
     let is_bare = |token: &str| {
-        matches!(token, "note" | "warning" | "tip" | "caution" | "important" | "danger" | "seealso" | "blockquote-tag")
+        matches!(
+            token,
+            "note"
+                | "warning"
+                | "tip"
+                | "caution"
+                | "important"
+                | "danger"
+                | "seealso"
+                | "blockquote-tag"
+        )
     };
     let is_small = || survey.sum(dom, at).chars < 3000;
     if !is_marked && !(class.split_ascii_whitespace().any(is_bare) && is_small()) {
@@ -41,15 +83,16 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
     for token in class.split_ascii_whitespace() {
         let token = token.to_ascii_lowercase();
         for kind in KINDS {
-            let is_kind = token == *kind
-                || token.strip_suffix(kind).is_some_and(|head| head.ends_with('-'));
+            let is_kind =
+                token == *kind || token.strip_suffix(kind).is_some_and(|head| head.ends_with('-'));
             if is_kind {
                 found = found.or(Some(*kind));
             }
         }
     }
     // An alert without a kind is a box of a site's own.
-    let is_alert = class.split_ascii_whitespace().any(|token| token == "alert" || token == "notice");
+    let is_alert =
+        class.split_ascii_whitespace().any(|token| token == "alert" || token == "notice");
     match found {
         Some(kind) => Some(kind.to_owned()),
         None if is_alert => None,

@@ -62,7 +62,9 @@ impl Region {
     /// Whether an item lies in the main content.
     pub(crate) fn holds(&self, dom: &Dom, at: u32) -> bool {
         self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
-            && !dom.ancestors(at).any(|up| self.dropped.get(up as usize).is_some_and(Option::is_some))
+            && !dom
+                .ancestors(at)
+                .any(|up| self.dropped.get(up as usize).is_some_and(Option::is_some))
     }
 
     /// The parts of a page, each with the reason it was dropped for.
@@ -82,7 +84,12 @@ impl Region {
             }
             if self.roots.contains(&at) {
                 parts.push((at, None));
-            } else if !self.roots.iter().any(|root| dom.subtree(at).contains(root) || dom.subtree(*root).contains(&at)) && item.tag.is_block() {
+            } else if !self
+                .roots
+                .iter()
+                .any(|root| dom.subtree(at).contains(root) || dom.subtree(*root).contains(&at))
+                && item.tag.is_block()
+            {
                 parts.push((at, Some(Reason::Outside)));
                 at = item.end;
                 continue;
@@ -106,7 +113,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     prune(dom, survey, root, &mut dropped);
-    let confidence = if total.prose == 0 { 0.0 } else { (weight / total.prose as f32).clamp(0.0, 1.0) };
+    let confidence =
+        if total.prose == 0 { 0.0 } else { (weight / total.prose as f32).clamp(0.0, 1.0) };
     Region { roots, dropped, confidence }
 }
 
@@ -142,8 +150,16 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let is_plain = !hints.has(ALL_BAD)
         && !matches!(
             item.tag,
-            Tag::Nav | Tag::Aside | Tag::Footer | Tag::Header | Tag::Form | Tag::Dialog
-                | Tag::Noscript | Tag::Menu | Tag::Fieldset | Tag::Button
+            Tag::Nav
+                | Tag::Aside
+                | Tag::Footer
+                | Tag::Header
+                | Tag::Form
+                | Tag::Dialog
+                | Tag::Noscript
+                | Tag::Menu
+                | Tag::Fieldset
+                | Tag::Button
         );
     if is_plain {
         return None;
@@ -156,13 +172,18 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     };
     let in_article = dom.ancestors(item.parent).any(|up| {
         matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
-            || survey.hints[up as usize].has(Hints::STRONG) && survey.hints[up as usize].has(Hints::CONTENT)
+            || survey.hints[up as usize].has(Hints::STRONG)
+                && survey.hints[up as usize].has(Hints::CONTENT)
     });
     match item.tag {
         Tag::Nav | Tag::Dialog | Tag::Noscript if share < 0.5 => return Some(Reason::Element),
         Tag::Button => return Some(Reason::Element),
         Tag::Footer if share < 0.3 => return Some(Reason::Element),
-        Tag::Aside if share < 0.3 && !hints.has(Hints::ADMONITION.with(Hints::CONTENT)) && !(in_article && 0 < sum.prose && sum.link_share() < 0.1) => {
+        Tag::Aside
+            if share < 0.3
+                && !hints.has(Hints::ADMONITION.with(Hints::CONTENT))
+                && !(in_article && 0 < sum.prose && sum.link_share() < 0.1) =>
+        {
             return Some(Reason::Element);
         }
         Tag::Header if share < 0.3 && !in_article => return Some(Reason::Element),
@@ -307,13 +328,7 @@ fn column(dom: &Dom, survey: &Survey, root: u32) -> u32 {
 }
 
 /// Title and lead, where they lie before the region.
-fn leads(
-    dom: &Dom,
-    survey: &Survey,
-    body: u32,
-    root: u32,
-    dropped: &[Option<Reason>],
-) -> Vec<u32> {
+fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Reason>]) -> Vec<u32> {
     let mut found = Vec::new();
     let inner = survey.sum(dom, root);
     let is_untitled = !dom.items.iter().any(|item| item.tag == Tag::H1);
@@ -337,7 +352,11 @@ fn leads(
                 continue;
             }
             let sum = survey.sum(dom, sibling);
-            let is_title = if is_inside || is_untitled { has_heading(dom, sibling) } else { has_title(dom, sibling) };
+            let is_title = if is_inside || is_untitled {
+                has_heading(dom, sibling)
+            } else {
+                has_title(dom, sibling)
+            };
             let is_lead = (is_title || 0 < sum.prose)
                 && sum.link_share() < 0.3
                 && sum.chars < 800
@@ -430,10 +449,31 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
         }
         let is_container = matches!(
             item.tag,
-            Tag::Body | Tag::Div | Tag::Main | Tag::Article | Tag::Section | Tag::Td | Tag::Center
-                | Tag::Custom | Tag::Form | Tag::Details | Tag::Fieldset | Tag::Table | Tag::Tbody | Tag::Tr
-                | Tag::Li | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Dd | Tag::Header | Tag::Aside | Tag::Span
-                | Tag::Pre | Tag::Font | Tag::LlmOnly
+            Tag::Body
+                | Tag::Div
+                | Tag::Main
+                | Tag::Article
+                | Tag::Section
+                | Tag::Td
+                | Tag::Center
+                | Tag::Custom
+                | Tag::Form
+                | Tag::Details
+                | Tag::Fieldset
+                | Tag::Table
+                | Tag::Tbody
+                | Tag::Tr
+                | Tag::Li
+                | Tag::Ul
+                | Tag::Ol
+                | Tag::Dl
+                | Tag::Dd
+                | Tag::Header
+                | Tag::Aside
+                | Tag::Span
+                | Tag::Pre
+                | Tag::Font
+                | Tag::LlmOnly
         );
         if is_container {
             let range = survey.within(dom, at);
@@ -463,7 +503,8 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
     let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
     let last_prose = inside.iter().rev().find(|segment| segment.is_prose());
     let last_prose = last_prose.map_or(u32::MAX, |segment| segment.at);
-    let first_prose = inside.iter().find(|segment| segment.is_prose()).map_or(0, |segment| segment.at);
+    let first_prose =
+        inside.iter().find(|segment| segment.is_prose()).map_or(0, |segment| segment.at);
     let mut at = root + 1;
     while at < dom.item(root).end {
         let item = dom.item(at);
@@ -518,10 +559,21 @@ fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reaso
         }
         let here = at;
         at += 1;
-        if !matches!(item.tag, Tag::Div | Tag::Section | Tag::Article | Tag::Main | Tag::Body | Tag::Ul | Tag::Td | Tag::Custom) {
+        if !matches!(
+            item.tag,
+            Tag::Div
+                | Tag::Section
+                | Tag::Article
+                | Tag::Main
+                | Tag::Body
+                | Tag::Ul
+                | Tag::Td
+                | Tag::Custom
+        ) {
             continue;
         }
-        let cards: Vec<u32> = dom.children(here).filter(|child| is_card(dom, survey, *child)).collect();
+        let cards: Vec<u32> =
+            dom.children(here).filter(|child| is_card(dom, survey, *child)).collect();
         if cards.len() < 2 {
             continue;
         }
@@ -547,7 +599,9 @@ fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
     segments.iter().take(3).any(|segment| {
         3 <= segment.link_words
             && segment.chars * 9 <= segment.link_chars * 10
-            && (segment.marks.has(Marks::HEADING) || sum.prose != 0 || dom.subtree(at).any(|at| dom.item(at).tag == Tag::Img))
+            && (segment.marks.has(Marks::HEADING)
+                || sum.prose != 0
+                || dom.subtree(at).any(|at| dom.item(at).tag == Tag::Img))
     })
 }
 
@@ -569,7 +623,9 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
         }
         // The heading may stand in a box of its own.
         let mut start = here;
-        while start != root && survey.sum(dom, dom.item(start).parent).chars == survey.sum(dom, here).chars {
+        while start != root
+            && survey.sum(dom, dom.item(start).parent).chars == survey.sum(dom, here).chars
+        {
             start = dom.item(start).parent;
         }
         if start == root {
@@ -599,7 +655,10 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
 
 /// Whether an element is the contents of this very page.
 fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
-    if !matches!(dom.item(at).tag, Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details) {
+    if !matches!(
+        dom.item(at).tag,
+        Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details
+    ) {
         return false;
     }
     let sum = survey.sum(dom, at);
@@ -607,7 +666,9 @@ fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
         return false;
     }
     let mut links = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A);
-    links.all(|at| dom.attribute(at, "href").is_none_or(|href| href.starts_with('#') && 1 < href.len()))
+    links.all(|at| {
+        dom.attribute(at, "href").is_none_or(|href| href.starts_with('#') && 1 < href.len())
+    })
 }
 
 /// Whether an element is a group of links.
@@ -615,7 +676,14 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     let tag = dom.item(at).tag;
     let is_group = matches!(
         tag,
-        Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Table | Tag::Dl | Tag::Blockquote
+        Tag::Ul
+            | Tag::Ol
+            | Tag::Div
+            | Tag::Section
+            | Tag::P
+            | Tag::Table
+            | Tag::Dl
+            | Tag::Blockquote
     );
     if !is_group {
         return false;
@@ -659,7 +727,9 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
     let heading = dom.subtree(before).rev().find(|at| dom.item(*at).tag.heading().is_some());
     heading.is_some_and(|heading| {
         let words = dom.words(heading);
-        dom.item(heading).end == dom.item(before).end && !words.is_empty() && !crate::phrase::is_elsewhere(&words)
+        dom.item(heading).end == dom.item(before).end
+            && !words.is_empty()
+            && !crate::phrase::is_elsewhere(&words)
     })
 }
 
@@ -676,7 +746,10 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
         return false;
     }
     let marks = survey.marks[at as usize];
-    if marks.has(Marks::CELL) || marks.has(Marks::PRE) || marks.has(Marks::ITEM) && segment.links == 0 {
+    if marks.has(Marks::CELL)
+        || marks.has(Marks::PRE)
+        || marks.has(Marks::ITEM) && segment.links == 0
+    {
         return false;
     }
     let words = dom.words(at);
@@ -706,10 +779,13 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
         let is_heading = segment.marks.has(Marks::HEADING);
         let is_label = segment.chars < 80 && !segment.is_prose();
         let block = segment.block;
-        let is_before_gap = gone_at != u32::MAX
-            && next_kept.is_none_or(|next| gone_at < next.at);
+        let is_before_gap = gone_at != u32::MAX && next_kept.is_none_or(|next| gone_at < next.at);
         let ends_here = next_kept.is_none_or(|next| next.marks.has(Marks::HEADING));
-        if is_label && block != root && !segment.marks.has(Marks::CELL) && !segment.marks.has(Marks::PRE) {
+        if is_label
+            && block != root
+            && !segment.marks.has(Marks::CELL)
+            && !segment.marks.has(Marks::PRE)
+        {
             let words = dom.words(block);
             let is_lone = survey.within(dom, block).len() == 1;
             let announces = crate::phrase::is_elsewhere(&words);

@@ -361,7 +361,9 @@ fn names(dom: &Dom, at: u32) -> Hints {
 
 fn of_role(role: &str) -> Hints {
     match role.trim() {
-        "navigation" | "menu" | "menubar" | "directory" | "tablist" => Hints::NAV.with(Hints::STRONG),
+        "navigation" | "menu" | "menubar" | "directory" | "tablist" => {
+            Hints::NAV.with(Hints::STRONG)
+        }
         "search" => Hints::SEARCH.with(Hints::STRONG),
         "complementary" => Hints::SIDE,
         "banner" => Hints::HEAD.with(Hints::STRONG),

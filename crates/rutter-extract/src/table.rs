@@ -7,9 +7,9 @@ use html5ever::local_name;
 use rutter_page::Str;
 
 use crate::blocks::{Walk, one_line};
-use crate::rich::Span;
 use crate::survey::Marks;
 use crate::tag::Tag;
+use rutter_page::Span;
 
 /// Most cells that spans may add to a table.
 const MOST_REPEATED: usize = 20_000;
@@ -33,7 +33,9 @@ pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
             fill(&mut above, &mut cells);
             let content = words(walk, cell);
             let cost = content.0.len() + 32;
-            let room = MOST_REPEATED.saturating_sub(n_repeated).min(MOST_BYTES.saturating_sub(n_bytes) / cost);
+            let room = MOST_REPEATED
+                .saturating_sub(n_repeated)
+                .min(MOST_BYTES.saturating_sub(n_bytes) / cost);
             let columns = columns.min(1 + room);
             let deep = deep.min(shape.rows.len()).min(1 + room / columns.max(1));
             n_repeated += columns * deep - 1;
@@ -103,14 +105,16 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
     let end = walk.dom.item(at).end;
     while child < end {
         let tag = walk.dom.item(child).tag;
-        let is_seen = !walk.survey.marks[child as usize].has(Marks::UNSEEN) && !walk.is_left_out(child);
+        let is_seen =
+            !walk.survey.marks[child as usize].has(Marks::UNSEEN) && !walk.is_left_out(child);
         if tag == Tag::Br {
             walk.paragraph.push(" ");
         } else if tag.is_block() && is_seen {
             walk.paragraph.push(" ");
             inline(walk, child);
             walk.paragraph.push(" ");
-        } else if matches!(tag, Tag::Text) || !matches!(tag, Tag::Video | Tag::Audio | Tag::Iframe) {
+        } else if matches!(tag, Tag::Text) || !matches!(tag, Tag::Video | Tag::Audio | Tag::Iframe)
+        {
             walk.node(child);
         }
         child = walk.dom.item(child).end;
@@ -157,17 +161,22 @@ impl Shape {
                         return None;
                     }
                     let number = |name: &str, most: usize| {
-                        let value = dom.attribute(here, name).and_then(|value| value.trim().parse().ok());
+                        let value =
+                            dom.attribute(here, name).and_then(|value| value.trim().parse().ok());
                         value.unwrap_or(1_usize).clamp(1, most)
                     };
-                    if !walk.is_left_out(here) && !walk.survey.marks[here as usize].has(Marks::UNSEEN) {
+                    if !walk.is_left_out(here)
+                        && !walk.survey.marks[here as usize].has(Marks::UNSEEN)
+                    {
                         let cell = (here, number("colspan", 1000), number("rowspan", 65_534));
                         shape.rows.last_mut()?.push(cell);
                     }
                     here = item.end;
                     continue;
                 }
-                _ if walk.survey.marks[here as usize].has(Marks::UNSEEN) || walk.is_left_out(here) => {
+                _ if walk.survey.marks[here as usize].has(Marks::UNSEEN)
+                    || walk.is_left_out(here) =>
+                {
                     here = item.end;
                     continue;
                 }
@@ -191,7 +200,9 @@ fn is_page(walk: &Walk<'_>, cell: u32) -> bool {
     let mut n_paragraphs = 0;
     for here in dom.subtree(cell).skip(1) {
         let tag = dom.item(here).tag;
-        if tag.heading().is_some() || matches!(tag, Tag::Pre | Tag::Form | Tag::Article | Tag::Video) {
+        if tag.heading().is_some()
+            || matches!(tag, Tag::Pre | Tag::Form | Tag::Article | Tag::Video)
+        {
             return true;
         }
         n_paragraphs += usize::from(tag == Tag::P && 200 < walk.survey.sum(dom, here).chars);

@@ -156,7 +156,8 @@ impl Version {
         let mut hash = Sha256::new();
         hash.update(layout.to_le_bytes());
         lines.iter().for_each(|line| hash.update(line.to_le_bytes()));
-        let mut version = Self { id: first_8(hash.finalize().as_slice()), layout, lines, coverage: 0.0 };
+        let mut version =
+            Self { id: first_8(hash.finalize().as_slice()), layout, lines, coverage: 0.0 };
         let mut shares: Vec<f32> = pages.iter().map(|page| version.coverage_on(page)).collect();
         shares.sort_unstable_by(f32::total_cmp);
         version.coverage = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
@@ -201,11 +202,24 @@ impl Version {
                 && item.tag.heading().is_none()
                 && !matches!(
                     item.tag,
-                    Tag::Html | Tag::Body | Tag::Main | Tag::Dt | Tag::Th | Tag::Td | Tag::Tr | Tag::Li | Tag::Summary
+                    Tag::Html
+                        | Tag::Body
+                        | Tag::Main
+                        | Tag::Dt
+                        | Tag::Th
+                        | Tag::Td
+                        | Tag::Tr
+                        | Tag::Li
+                        | Tag::Summary
                 );
             // A label alone is no region: `Examples` stands on every page.
             let is_region = 1 < range.len() || 40 <= chars;
-            if is_container && is_region && 0 < chars && chars * 2 < all && chars * 9 <= repeated * 10 {
+            if is_container
+                && is_region
+                && 0 < chars
+                && chars * 2 < all
+                && chars * 9 <= repeated * 10
+            {
                 dropped[at as usize] = Some(Reason::Template);
                 at = item.end;
                 continue;
@@ -247,7 +261,8 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
         for (at, hash) in level {
             for child in dom.children(at) {
                 let item = dom.item(child);
-                let is_seen = item.tag.is_block() && !survey.marks[child as usize].has(Marks::UNSEEN);
+                let is_seen =
+                    item.tag.is_block() && !survey.marks[child as usize].has(Marks::UNSEEN);
                 if is_seen && !survey.within(dom, child).is_empty() && is_frame(item.tag) {
                     let mut hash = hash;
                     place(dom, child, &mut hash);
@@ -267,7 +282,16 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
 fn is_frame(tag: Tag) -> bool {
     matches!(
         tag,
-        Tag::Div | Tag::Section | Tag::Main | Tag::Article | Tag::Nav | Tag::Aside | Tag::Header | Tag::Footer | Tag::Form | Tag::Center
+        Tag::Div
+            | Tag::Section
+            | Tag::Main
+            | Tag::Article
+            | Tag::Nav
+            | Tag::Aside
+            | Tag::Header
+            | Tag::Footer
+            | Tag::Form
+            | Tag::Center
     )
 }
 
@@ -277,8 +301,10 @@ fn place(dom: &Dom, at: u32, hash: &mut Fnv) {
     if let Some(role) = dom.attr(at, &local_name!("role")) {
         hash.write(role.as_bytes());
     }
-    let id = dom.attr(at, &local_name!("id")).filter(|id| is_frame(dom.item(at).tag) && !id.is_empty());
-    let class = dom.attr(at, &local_name!("class")).and_then(|class| class.split_ascii_whitespace().next());
+    let id =
+        dom.attr(at, &local_name!("id")).filter(|id| is_frame(dom.item(at).tag) && !id.is_empty());
+    let class =
+        dom.attr(at, &local_name!("class")).and_then(|class| class.split_ascii_whitespace().next());
     for byte in class.or(id).unwrap_or("").bytes().filter(|byte| !byte.is_ascii_digit()) {
         hash.write(&[byte]);
     }

@@ -27,9 +27,16 @@ enum Open {
 }
 
 impl Whole {
-    pub(crate) fn of(dom: &Dom, survey: &Survey, base: &Base, is_main: &dyn Fn(u32) -> bool) -> Self {
+    pub(crate) fn of(
+        dom: &Dom,
+        survey: &Survey,
+        base: &Base,
+        is_main: &dyn Fn(u32) -> bool,
+    ) -> Self {
         let mut whole = Self::default();
-        let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else { return whole };
+        let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
+            return whole;
+        };
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
         let mut open: Vec<Open> = Vec::new();
@@ -50,11 +57,18 @@ impl Whole {
                     continue;
                 }
                 Tag::A => {
-                    if let Some(href) = dom.attr(at, &local_name!("href")).and_then(|href| base.resolve(href)) {
+                    if let Some(href) =
+                        dom.attr(at, &local_name!("href")).and_then(|href| base.resolve(href))
+                    {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
                         open.push(Open::Link { end: item.end, idx: whole.links.len() });
-                        whole.links.push(PageLink { href, text: start..start, rel, is_main: is_main(at) });
+                        whole.links.push(PageLink {
+                            href,
+                            text: start..start,
+                            rel,
+                            is_main: is_main(at),
+                        });
                     }
                 }
                 tag if tag.is_block() || tag == Tag::Br => collapse(" ", &mut whole.text),
@@ -81,7 +95,10 @@ impl Whole {
         self.annotated.push(Annotated {
             element: dom.item(at).tag.name().to_owned(),
             depth,
-            attributes: dom.attributes(at).map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            attributes: dom
+                .attributes(at)
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             text: start..start,
             is_hidden: survey.marks[at as usize].has(Marks::UNSEEN),
         });
@@ -90,7 +107,9 @@ impl Whole {
     fn close(&mut self, open: Option<Open>) {
         let range = match open {
             Some(Open::Link { idx, .. }) => self.links.get_mut(idx).map(|link| &mut link.text),
-            Some(Open::Annotated { idx, .. }) => self.annotated.get_mut(idx).map(|found| &mut found.text),
+            Some(Open::Annotated { idx, .. }) => {
+                self.annotated.get_mut(idx).map(|found| &mut found.text)
+            }
             None => None,
         };
         if let Some(range) = range {

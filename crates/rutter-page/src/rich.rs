@@ -1,8 +1,8 @@
 //! What plain text leaves out: links, emphasis and code inside paragraphs.
 //!
-//! SCP's text is plain. A [`Rich`] lies beside each block and says which bytes
-//! of its strings are more than plain, so the words exist once and cannot
-//! disagree.
+//! SCP's text is plain. Whoever made a page may know more: a [`Rich`] lies
+//! beside each block and says which bytes of its strings are more than plain,
+//! so the words exist once and cannot disagree. It is not part of the wire.
 
 /// The decoration of one block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
