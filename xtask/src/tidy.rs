@@ -11,14 +11,18 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 7] = [
+const EDGES: [(&str, &[&str]); 8] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
-    ("rutter-check", &["rutter-finding", "rutter-page", "rutter-scp"]),
-    ("rutter", &["rutter-check", "rutter-finding", "rutter-page", "rutter-scp"]),
+    ("rutter-extract", &["rutter-finding", "rutter-page"]),
+    ("rutter-check", &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
+    ("rutter", &["rutter-check", "rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
     ("rutter-testkit", &[]),
-    ("rutter-bench", &["rutter-finding", "rutter-page", "rutter-scp"]),
+    (
+        "rutter-bench",
+        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-testkit"],
+    ),
 ];
 
 const LONGEST_FILE: usize = 700;

@@ -4,8 +4,8 @@ use rutter_finding::Rule;
 
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
-    let mut rules: Vec<_> =
-        rutter_page::rules::ALL.iter().chain(rutter_scp::rules::ALL).copied().collect();
+    let tables = [rutter_extract::rules::ALL, rutter_page::rules::ALL, rutter_scp::rules::ALL];
+    let mut rules: Vec<_> = tables.into_iter().flatten().copied().collect();
     rules.sort_by_key(|rule| rule.code);
     rules
 }

@@ -36,6 +36,8 @@ pub(crate) struct Dom {
     pub(crate) cut: Cut,
     /// Whether any attribute begins with `data-ai-`.
     pub(crate) is_annotated: bool,
+    /// Whether any element is marked as the body of the page.
+    pub(crate) is_marked: bool,
     /// Whether there are scripts that might bring text.
     pub(crate) has_scripts: bool,
 }
@@ -211,7 +213,8 @@ impl Dom {
         let (attributes, text) = (arena.attributes.into_inner(), arena.text.into_inner());
         let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
         let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
-        Self { items, attributes, text, cut, is_annotated, has_scripts }
+        let is_marked = arena.is_marked.get();
+        Self { items, attributes, text, cut, is_annotated, is_marked, has_scripts }
     }
 }
 
@@ -259,6 +262,7 @@ struct Arena {
     depth: Cell<u32>,
     most_nodes: usize,
     is_annotated: Cell<bool>,
+    is_marked: Cell<bool>,
 }
 
 #[derive(Debug)]
@@ -320,6 +324,7 @@ impl Arena {
             cut: Cell::new(Cut::Nothing),
             depth: Cell::new(0),
             is_annotated: Cell::new(false),
+            is_marked: Cell::new(false),
             most_nodes: limits.nodes.min(NONE as usize - 2),
         };
         arena.nodes.borrow_mut().push(Node::new(Tag::Html, 0, 0));
@@ -471,6 +476,8 @@ impl TreeSink for Arena {
             let (from, to) = self.put_text(&attribute.value);
             if attribute.name.local.starts_with("data-ai-") {
                 self.is_annotated.set(true);
+            } else if &*attribute.name.local == "data-pagefind-body" {
+                self.is_marked.set(true);
             }
             attributes.push(Attr { name: attribute.name.local, from, to });
         }

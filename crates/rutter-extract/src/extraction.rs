@@ -176,8 +176,7 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     if options.links == LinkBlocks::All {
         blocks = crate::blocks::with_links(blocks);
     }
-    let is_main = |at: u32| region.holds(&dom, at);
-    let whole = Whole::of(&dom, &survey, &base, &is_main);
+    let whole = Whole::of(&dom, &survey, &base, &region);
     let n_before = blocks.len();
     if !merge::merge(&mut blocks, options.limits.blocks) {
         report(&rules::TOO_MANY_BLOCKS, format!("{} are left of {n_before}", blocks.len()));
@@ -218,7 +217,7 @@ fn mark(
     Some(id)
 }
 
-fn base_of(options: &Options, found: &Found) -> Base {
+pub(crate) fn base_of(options: &Options, found: &Found) -> Base {
     // A page address is a URL by its type.
     let url = Url::parse(options.url.as_str()).expect("a page address is a URL");
     let base = Base::new(url);

@@ -38,6 +38,7 @@ mod inline;
 mod json_ld;
 mod language;
 mod list;
+mod markdown;
 mod media;
 mod merge;
 mod meta;
@@ -53,6 +54,7 @@ mod whole;
 
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
+pub use markdown::markdown;
 pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
 
 /// How much of a page is read.

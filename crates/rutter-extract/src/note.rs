@@ -59,7 +59,7 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
                 | "notice"
                 | "message-box"
                 | "starlight-aside"
-        )
+        ) || token.starts_with("markdown-alert-")
     });
     // A bare word is enough for a box that holds little else.
     let is_bare = |token: &str| {

@@ -35,8 +35,6 @@ pub(crate) enum Reason {
     Line,
     /// It shows off other pages.
     Cards,
-    /// Its author said so.
-    Author,
     /// It is the same on other pages of the site.
     Template,
     /// It lies outside the region.
@@ -51,7 +49,6 @@ impl std::fmt::Display for Reason {
             Self::Links => "links and little more",
             Self::Line => "a line about the page or another one",
             Self::Cards => "one of several boxes that show off other pages",
-            Self::Author => "its author marked it",
             Self::Template => "the same on other pages of the site",
             Self::Outside => "outside the main content",
         })
@@ -59,14 +56,6 @@ impl std::fmt::Display for Reason {
 }
 
 impl Region {
-    /// Whether an item lies in the main content.
-    pub(crate) fn holds(&self, dom: &Dom, at: u32) -> bool {
-        self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
-            && !dom
-                .ancestors(at)
-                .any(|up| self.dropped.get(up as usize).is_some_and(Option::is_some))
-    }
-
     /// The parts of a page, each with the reason it was dropped for.
     pub(crate) fn parts(&self, dom: &Dom, survey: &Survey) -> Vec<(u32, Option<Reason>)> {
         let mut parts = Vec::new();
@@ -108,6 +97,19 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let total = survey.sum(dom, body);
     let mut dropped = marked;
     ban(dom, survey, body, total, &mut dropped);
+    if dom.is_marked {
+        // The author said which part it is.
+        let mut roots: Vec<u32> = Vec::new();
+        for at in dom.subtree(body) {
+            let is_inside = roots.last().is_some_and(|last| at < dom.item(*last).end);
+            if !is_inside && dom.attribute(at, "data-pagefind-body").is_some() {
+                roots.push(at);
+            }
+        }
+        if roots.iter().any(|root| survey.sum(dom, *root).chars != 0) {
+            return Region { roots, dropped, confidence: 1.0 };
+        }
+    }
     let (root, weight) = heaviest(dom, survey, body, &dropped);
     let root = column(dom, survey, root);
     let mut roots = leads(dom, survey, body, root, &dropped);

@@ -1,6 +1,6 @@
 //! What a site's pages have in common, learned from a sample of them.
 //!
-//! A page is read as a function of its bytes and one [`Version`]; the list of
+//! A page is read as a function of its bytes and one version; the list of
 //! versions is only ever appended to, so adding, removing or renaming pages
 //! changes no other page. A version holds the hashes of lines of text that
 //! stand in the same place on many pages of one layout. What consists of such
@@ -36,7 +36,7 @@ pub struct Templates {
 
 /// What the pages of one layout had in common at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Version {
+pub(crate) struct Version {
     id: u64,
     layout: u64,
     /// Sorted.

@@ -9,6 +9,7 @@ use html5ever::local_name;
 use crate::address::Base;
 use crate::dom::{Dom, collapse};
 use crate::facts::{Annotated, PageLink};
+use crate::region::Region;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -27,12 +28,7 @@ enum Open {
 }
 
 impl Whole {
-    pub(crate) fn of(
-        dom: &Dom,
-        survey: &Survey,
-        base: &Base,
-        is_main: &dyn Fn(u32) -> bool,
-    ) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &Survey, base: &Base, region: &Region) -> Self {
         let mut whole = Self::default();
         let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
             return whole;
@@ -40,6 +36,8 @@ impl Whole {
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
         let mut open: Vec<Open> = Vec::new();
+        // Up to where we are in the main content, and in something dropped.
+        let (mut main_until, mut dropped_until) = (0, 0);
         let mut at = body;
         while at < dom.item(body).end {
             while let Some(last) = open.last() {
@@ -50,6 +48,13 @@ impl Whole {
                 whole.close(open.pop());
             }
             let item = dom.item(at);
+            if region.roots.contains(&at) {
+                main_until = main_until.max(item.end);
+            }
+            if region.dropped.get(at as usize).is_some_and(Option::is_some) {
+                dropped_until = dropped_until.max(item.end);
+            }
+            let is_main = at < main_until && dropped_until <= at;
             match item.tag {
                 Tag::Text => collapse(dom.text(at), &mut whole.text),
                 Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
@@ -63,12 +68,7 @@ impl Whole {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
                         open.push(Open::Link { end: item.end, idx: whole.links.len() });
-                        whole.links.push(PageLink {
-                            href,
-                            text: start..start,
-                            rel,
-                            is_main: is_main(at),
-                        });
+                        whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
                 tag if tag.is_block() || tag == Tag::Br => collapse(" ", &mut whole.text),

@@ -256,7 +256,7 @@ fn marked(text: &str, spans: &[Span]) -> String {
     // Ends and closing marks of the spans we are in, the innermost last.
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut at = 0;
-    let mut put = |out: &mut String, at: &mut usize, to: usize| {
+    let put = |out: &mut String, at: &mut usize, to: usize| {
         out.push_str(&escape_within(&clean(text.get(*at..to).unwrap_or(""))));
         *at = to.max(*at);
     };

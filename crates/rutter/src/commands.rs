@@ -4,6 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod extract;
 pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;

@@ -31,6 +31,8 @@ enum Command {
     Check(commands::check::Args),
     /// Explain a rule by its code or name
     Explain(commands::explain::Args),
+    /// Read pages of HTML or Markdown into typed blocks
+    Extract(commands::extract::Args),
     /// Make, read, compare and merge SCP collections
     #[command(subcommand)]
     Scp(commands::Scp),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
+        Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),
         Command::Completions(args) => commands::manual::completions(args, &mut out),
         Command::Man(args) => commands::manual::man(args, &mut out),

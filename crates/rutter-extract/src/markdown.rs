@@ -1,0 +1,203 @@
+//! Markdown with front matter, read by the same road as HTML.
+//!
+//! The text is rendered to HTML and walked like any page, all of it main
+//! content; what the front matter says takes the place of `meta` elements.
+
+use pulldown_cmark::{Options as Features, Parser};
+use rutter_finding::{Finding, Place};
+use serde_json::Value;
+
+use crate::blocks::Walk;
+use crate::dom::Dom;
+use crate::extraction::{self, Extraction, LinkBlocks, Material, Options};
+use crate::meta::Found;
+use crate::region::Region;
+use crate::survey::Survey;
+use crate::tag::Tag;
+use crate::whole::Whole;
+use crate::{charset, merge, rules};
+
+/// Longest front matter in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// Reads a page of Markdown.
+pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
+    let decoded = charset::decode(bytes, options.charset.as_deref().or(Some("utf-8")));
+    let mut findings = Vec::new();
+    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
+    if decoded.is_broken {
+        report(&rules::UNDECODABLE, decoded.encoding.name().to_owned());
+    }
+    let (front, text) = split(&decoded.text);
+    let front = match front.map(Front::read) {
+        None => Value::Null,
+        Some(Ok(front)) => front,
+        Some(Err(why)) => {
+            report(&rules::FRONT_MATTER, why);
+            Value::Null
+        }
+    };
+    let features = Features::ENABLE_TABLES
+        | Features::ENABLE_FOOTNOTES
+        | Features::ENABLE_STRIKETHROUGH
+        | Features::ENABLE_TASKLISTS
+        | Features::ENABLE_GFM
+        | Features::ENABLE_MATH
+        | Features::ENABLE_DEFINITION_LIST
+        | Features::ENABLE_HEADING_ATTRIBUTES;
+    let mut html = String::with_capacity(text.len() * 3 / 2);
+    pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, features));
+
+    let dom = Dom::parse(&html, &options.limits);
+    let mut found = Found::of(&dom, options.limits.json);
+    found.front_matter(&front);
+    let base = extraction::base_of(options, &found);
+    let survey = Survey::of(&dom);
+    let body = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body);
+    let dropped = vec![None; dom.items.len()];
+    let region = Region { roots: body.into_iter().collect(), dropped, confidence: 1.0 };
+    let mut walk = Walk::new(&dom, &survey, &region, &base);
+    for &root in &region.roots {
+        walk.element(root);
+    }
+    let mut blocks = walk.out;
+    if options.links == LinkBlocks::All {
+        blocks = crate::blocks::with_links(blocks);
+    }
+    if !merge::merge(&mut blocks, options.limits.blocks) {
+        report(&rules::TOO_MANY_BLOCKS, format!("{} are left", blocks.len()));
+    }
+    let whole = Whole::of(&dom, &survey, &base, &region);
+    let (content, rich) = blocks.into_iter().unzip();
+    let material = Material { found, content, rich, confidence: 1.0, is_script: false };
+    let mut extraction = extraction::assemble(material, whole, &base, options, findings);
+    extraction.charset = decoded.encoding.name();
+    extraction
+}
+
+/// Front matter and how it is written.
+enum Front<'t> {
+    Yaml(&'t str),
+    Toml(&'t str),
+    Json(&'t str),
+}
+
+impl Front<'_> {
+    fn read(self) -> Result<Value, String> {
+        let value: Value = match self {
+            Self::Yaml(text) => serde_saphyr::from_str(text).map_err(|error| first_line(&error))?,
+            Self::Toml(text) => {
+                let table: toml::Table =
+                    toml::from_str(text).map_err(|error| first_line(&error))?;
+                of_toml(toml::Value::Table(table))
+            }
+            Self::Json(text) => serde_json::from_str(text).map_err(|error| first_line(&error))?,
+        };
+        if value.is_object() || value.is_null() {
+            Ok(value)
+        } else {
+            Err("it is not a list of names and values".to_owned())
+        }
+    }
+}
+
+fn first_line(error: &dyn std::fmt::Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// TOML dates are dates; here they are text again.
+fn of_toml(value: toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Integer(number) => Value::from(number),
+        toml::Value::Float(number) => Value::from(number),
+        toml::Value::Boolean(is_true) => Value::Bool(is_true),
+        toml::Value::Datetime(time) => Value::String(time.to_string()),
+        toml::Value::Array(values) => Value::Array(values.into_iter().map(of_toml).collect()),
+        toml::Value::Table(table) => {
+            Value::Object(table.into_iter().map(|(key, value)| (key, of_toml(value))).collect())
+        }
+    }
+}
+
+/// Separates the front matter from the text.
+fn split(text: &str) -> (Option<Front<'_>>, &str) {
+    let text = text.trim_start_matches('\u{feff}');
+    for (fence, kind) in [("---", 0), ("+++", 1)] {
+        let Some(rest) = text.strip_prefix(fence) else { continue };
+        let Some(rest) = rest.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n') else {
+            continue;
+        };
+        let mut at = 0;
+        for line in rest.split_inclusive('\n') {
+            if line.trim_end() == fence || (kind == 0 && line.trim_end() == "...") {
+                let front = rest.get(..at).unwrap_or("");
+                let behind = rest.get(at + line.len()..).unwrap_or("");
+                return (
+                    Some(if kind == 0 { Front::Yaml(front) } else { Front::Toml(front) }),
+                    behind,
+                );
+            }
+            at += line.len();
+            if LONGEST < at {
+                break;
+            }
+        }
+    }
+    // An object on the first lines, as some generators write it.
+    if text.starts_with('{') {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        if let Some(Ok(Value::Object(_))) = values.next() {
+            let (front, behind) = text.split_at(values.byte_offset());
+            if front.len() <= LONGEST && behind.starts_with(['\n', '\r']) {
+                return (Some(Front::Json(front)), behind);
+            }
+        }
+    }
+    (None, text)
+}
+
+impl Found {
+    /// Takes the front matter for `meta` elements.
+    fn front_matter(&mut self, front: &Value) {
+        let text = |names: &[&str]| names.iter().find_map(|name| plain(front.get(*name)?));
+        self.title = text(&["title"]).or_else(|| self.headings.first().cloned());
+        self.lang = text(&["lang", "language", "locale"]).map(|lang| lang.replace('_', "-"));
+        let mut put = |name: &str, value: Option<String>| {
+            self.metas.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        put("description", text(&["description", "summary", "excerpt", "abstract"]));
+        put("author", text(&["author", "authors"]));
+        put(
+            "article:published_time",
+            text(&["date", "published", "pubDate", "publishDate", "created"]),
+        );
+        let modified = ["lastmod", "updated", "modified", "lastUpdated", "last_modified_at"];
+        put("article:modified_time", text(&modified));
+        put("keywords", text(&["tags", "keywords", "categories"]));
+        put("og:image", text(&["image", "cover", "thumbnail"]));
+        put("robots", text(&["robots"]));
+        let is_true = |name: &str| front.get(name).and_then(Value::as_bool) == Some(true);
+        put("robots", (is_true("draft") || is_true("noindex")).then(|| "noindex".to_owned()));
+        let canonical = text(&["canonical", "canonical_url", "canonicalUrl"]);
+        self.links.extend(canonical.map(|href| crate::facts::HeadLink {
+            rel: "canonical".to_owned(),
+            href,
+            hreflang: None,
+            media_type: None,
+            title: None,
+        }));
+    }
+}
+
+/// A value as people would write it: lists with commas, people by their names.
+fn plain(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Value::Number(number) => number.to_string(),
+        Value::Array(values) => values.iter().filter_map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(object) => plain(object.get("name")?)?,
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
