@@ -36,7 +36,7 @@ pub(crate) struct Dom {
     pub(crate) cut: Cut,
     /// Whether any attribute begins with `data-ai-`.
     pub(crate) is_annotated: bool,
-    /// Whether any element is marked as the body of the page.
+    /// Whether any element is marked by its author as content or not.
     pub(crate) is_marked: bool,
     /// Whether there are scripts that might bring text.
     pub(crate) has_scripts: bool,
@@ -111,6 +111,41 @@ impl Dom {
         self.attrs_of(at).iter().map(|attribute| {
             (&*attribute.name, &self.text[attribute.from as usize..attribute.to as usize])
         })
+    }
+
+    /// The same with the parser's own names, which compare as numbers.
+    pub(crate) fn atoms(&self, at: u32) -> impl Iterator<Item = (&LocalName, &str)> {
+        self.attrs_of(at).iter().map(|attribute| {
+            let value = &self.text[attribute.from as usize..attribute.to as usize];
+            (&attribute.name, value)
+        })
+    }
+
+    /// The first words below, at most `most` bytes and a word more.
+    pub(crate) fn head(&self, at: u32, most: usize, out: &mut String) {
+        out.clear();
+        let mut here = at;
+        while here < self.item(at).end && out.len() < most {
+            let item = self.item(here);
+            if item.tag == Tag::Text {
+                let text = self.text(here).trim_start();
+                let mut end = text.len().min(2 * most);
+                while !text.is_char_boundary(end) {
+                    end += 1;
+                }
+                if !out.is_empty() && text.len() < self.text(here).len() {
+                    collapse(" ", out);
+                }
+                collapse(text.get(..end).unwrap_or(text), out);
+            } else if item.tag.is_silent() && here != at {
+                here = item.end;
+                continue;
+            } else if item.tag.is_block() || item.tag == Tag::Br {
+                collapse(" ", out);
+            }
+            here += 1;
+        }
+        out.truncate(out.trim_end().len());
     }
 
     fn attrs_of(&self, at: u32) -> &[Attr] {
@@ -216,6 +251,14 @@ impl Dom {
         let is_marked = arena.is_marked.get();
         Self { items, attributes, text, cut, is_annotated, is_marked, has_scripts }
     }
+}
+
+/// Attributes by which authors say what is content and what is not.
+fn is_author_mark(name: &str) -> bool {
+    matches!(
+        name,
+        "data-pagefind-body" | "data-pagefind-ignore" | "data-markdown-ignore" | "data-nosnippet"
+    )
 }
 
 /// Appends `text`, every run of white space as one space.
@@ -476,7 +519,7 @@ impl TreeSink for Arena {
             let (from, to) = self.put_text(&attribute.value);
             if attribute.name.local.starts_with("data-ai-") {
                 self.is_annotated.set(true);
-            } else if &*attribute.name.local == "data-pagefind-body" {
+            } else if is_author_mark(&attribute.name.local) {
                 self.is_marked.set(true);
             }
             attributes.push(Attr { name: attribute.name.local, from, to });

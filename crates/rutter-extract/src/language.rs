@@ -2,12 +2,16 @@
 
 use rutter_page::LanguageTag;
 
-/// Characters that are looked at.
-const SAMPLE: usize = 1500;
+/// Bytes that are looked at: a few, and more where they do not suffice.
+const SAMPLES: [usize; 2] = [400, 2000];
 
 /// The language of a text; `None` where that is not certain.
 pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
-    let mut end = text.len().min(SAMPLE);
+    SAMPLES.into_iter().find_map(|most| detect_in(text, most))
+}
+
+fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

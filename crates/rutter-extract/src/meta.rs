@@ -131,13 +131,16 @@ impl Found {
     }
 
     fn prop(&mut self, dom: &Dom, at: u32) {
-        for (name, value) in dom.attributes(at) {
-            let kind = match (name, value) {
-                ("itemprop", "author") => "author",
-                ("itemprop", "datePublished") => "published",
-                ("itemprop", "dateModified") => "modified",
-                ("rel", "author") if dom.item(at).tag == Tag::A => "author",
-                ("class", class) if is_byline(class) => "byline",
+        for (name, value) in dom.atoms(at) {
+            let kind = match *name {
+                local_name!("itemprop") => match value {
+                    "author" => "author",
+                    "datePublished" => "published",
+                    "dateModified" => "modified",
+                    _ => continue,
+                },
+                local_name!("rel") if value == "author" && dom.item(at).tag == Tag::A => "author",
+                local_name!("class") if is_byline(value) => "byline",
                 _ => continue,
             };
             let value = match kind {

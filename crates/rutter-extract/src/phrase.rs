@@ -4,6 +4,9 @@
 //! Used only together with other evidence: such a heading must be followed by
 //! links, such a line must be short.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 /// How headings begin that introduce other pages.
 const ELSEWHERE: &[&str] = &[
     "on this page",
@@ -217,25 +220,43 @@ const DATES: &[&str] = &[
     "zaktualizowan",
 ];
 
+/// Phrases by their first letter.
+type Index = BTreeMap<char, Vec<&'static str>>;
+
+fn index(table: &[&'static str]) -> Index {
+    let mut index = Index::new();
+    for phrase in table {
+        index.entry(phrase.chars().next().unwrap_or(' ')).or_default().push(phrase);
+    }
+    index
+}
+
 /// Whether a heading or label announces other pages.
 pub(crate) fn is_elsewhere(text: &str) -> bool {
-    starts_with(text, ELSEWHERE)
+    static INDEX: LazyLock<Index> = LazyLock::new(|| index(ELSEWHERE));
+    starts_with(text, &INDEX)
 }
 
 /// Whether a line names the owner of a picture.
 pub(crate) fn is_credit(text: &str) -> bool {
-    starts_with(text, CREDITS)
+    static INDEX: LazyLock<Index> = LazyLock::new(|| index(CREDITS));
+    starts_with(text, &INDEX)
 }
 
 /// Whether a line is about the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
-    starts_with(text, DATES) || is_date(text)
+    static INDEX: LazyLock<Index> = LazyLock::new(|| index(DATES));
+    starts_with(text, &INDEX) || is_date(text)
 }
 
-fn starts_with(text: &str, table: &[&str]) -> bool {
+fn starts_with(text: &str, index: &Index) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
-    let head: String = text.chars().take(28).flat_map(char::to_lowercase).collect();
-    table.iter().any(|phrase| head.starts_with(phrase))
+    let Some(first) = text.chars().flat_map(char::to_lowercase).next() else { return false };
+    let Some(phrases) = index.get(&first) else { return false };
+    phrases.iter().any(|phrase| {
+        let mut letters = text.chars().flat_map(char::to_lowercase);
+        phrase.chars().all(|c| letters.next() == Some(c))
+    })
 }
 
 /// A date and little more: `03.04.2020`, `6. Mai 2014, 12:30`.

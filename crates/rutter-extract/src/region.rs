@@ -28,7 +28,7 @@ pub(crate) enum Reason {
     /// Its element says so.
     Element,
     /// Its name says so.
-    Name(&'static str),
+    Name(Named),
     /// It is links, and little more.
     Links,
     /// It is one line that belongs to the page rather than to its text.
@@ -41,11 +41,67 @@ pub(crate) enum Reason {
     Outside,
 }
 
+/// What a name can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    AboutThePage,
+    Advertisement,
+    Appeal,
+    Author,
+    Buttons,
+    Comments,
+    Contents,
+    Credit,
+    Footer,
+    Header,
+    Hidden,
+    Navigation,
+    Notice,
+    Pager,
+    Related,
+    Search,
+    Share,
+    Sidebar,
+    Slides,
+    Tags,
+    Teaser,
+    Widget,
+}
+
+impl Named {
+    fn words(self) -> &'static str {
+        match self {
+            Self::AboutThePage => "about the page",
+            Self::Advertisement => "advertisement",
+            Self::Appeal => "appeal",
+            Self::Author => "author",
+            Self::Buttons => "buttons",
+            Self::Comments => "comments",
+            Self::Contents => "contents",
+            Self::Credit => "credit",
+            Self::Footer => "footer",
+            Self::Header => "header",
+            Self::Hidden => "hidden",
+            Self::Navigation => "navigation",
+            Self::Notice => "notice",
+            Self::Pager => "pager",
+            Self::Related => "related",
+            Self::Search => "search",
+            Self::Share => "share",
+            Self::Sidebar => "sidebar",
+            Self::Slides => "slides",
+            Self::Tags => "tags",
+            Self::Teaser => "teaser",
+            Self::Widget => "widget",
+        }
+    }
+}
+
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Element => "its element is for other things",
-            Self::Name(name) => return write!(f, "its name says: {name}"),
+            Self::Name(name) => return write!(f, "its name says: {}", name.words()),
             Self::Links => "links and little more",
             Self::Line => "a line about the page or another one",
             Self::Cards => "one of several boxes that show off other pages",
@@ -147,7 +203,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let hints = survey.hints[at as usize];
     if item.tag.heading().is_some() {
         let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
-        return is_unseen.then_some(Reason::Name("hidden"));
+        return is_unseen.then_some(Reason::Name(Named::Hidden));
     }
     let is_plain = !hints.has(ALL_BAD)
         && !matches!(
@@ -207,78 +263,78 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let name = |name| Some(Reason::Name(name));
     // A long discussion may outweigh what it is about.
     if hints.has(Hints::COMMENT) && (share < most || 500 < total.prose - sum.prose) {
-        return name("comments");
+        return name(Named::Comments);
     }
     if most <= share {
         return None;
     }
     if hints.has(Hints::SHARE) && (sum.chars < 400 || 0.3 < linky) {
-        return name("share");
+        return name(Named::Share);
     }
     if hints.has(Hints::RELATED) {
-        return name("related");
+        return name(Named::Related);
     }
     // A box beside the text belongs to it, where it is not a way elsewhere.
     let is_box = in_article && 0 < sum.prose && linky < 0.1;
     if hints.has(Hints::SIDE) && !is_box {
-        return name("sidebar");
+        return name(Named::Sidebar);
     }
     if hints.has(Hints::NAV) && (0.3 < linky || (hints.has(Hints::STRONG) && sum.chars < 100)) {
-        return name("navigation");
+        return name(Named::Navigation);
     }
     if hints.has(Hints::PAGER) && sum.chars < 400 {
-        return name("pager");
+        return name(Named::Pager);
     }
     if hints.has(Hints::TOC) && 0.5 < linky {
-        return name("contents");
+        return name(Named::Contents);
     }
     if hints.has(Hints::AD) && (sum.chars < 600 || 0.3 < linky) {
-        return name("advertisement");
+        return name(Named::Advertisement);
     }
     if hints.has(Hints::NOTICE) && share < 0.2 {
-        return name("notice");
+        return name(Named::Notice);
     }
     if hints.has(Hints::SEARCH) && sum.chars < 300 {
-        return name("search");
+        return name(Named::Search);
     }
     if hints.has(Hints::FOOT) && !in_article {
-        return name("footer");
+        return name(Named::Footer);
     }
     if hints.has(Hints::FOOT) && (0.3 < linky || sum.prose == 0) {
-        return name("footer");
+        return name(Named::Footer);
     }
     if hints.has(Hints::HEAD) && !in_article && sum.prose == 0 && !has_heading(dom, at) {
-        return name("header");
+        return name(Named::Header);
     }
     if hints.has(Hints::TAGS) && (0.4 < linky || sum.chars < 120) && sum.prose == 0 {
-        return name("tags");
+        return name(Named::Tags);
     }
     if hints.has(Hints::CREDIT) && sum.chars < 150 {
-        return name("credit");
+        return name(Named::Credit);
     }
     if hints.has(Hints::META) && share < 0.1 && sum.chars < 250 && !has_title(dom, at) {
-        return name("about the page");
+        return name(Named::AboutThePage);
     }
     if hints.has(Hints::AUTHOR) && share < 0.15 && !has_title(dom, at) {
-        return name("author");
+        return name(Named::Author);
     }
     if hints.has(Hints::TEASER) && 0 < sum.links && share < 0.15 {
-        return name("teaser");
+        return name(Named::Teaser);
     }
     if hints.has(Hints::WIDGET) && 0.3 < linky {
-        return name("widget");
+        return name(Named::Widget);
     }
     if hints.has(Hints::APPEAL) && share < 0.1 {
-        return name("appeal");
+        return name(Named::Appeal);
     }
     if hints.has(Hints::SLIDES) && sum.prose == 0 && 0 < sum.chars {
-        return name("slides");
+        return name(Named::Slides);
     }
     if hints.has(Hints::BUTTONS) && sum.chars < 200 && sum.prose == 0 && !has(dom, at, Tag::Pre) {
-        return name("buttons");
+        return name(Named::Buttons);
     }
     if hints.has(Hints::HIDDEN) && sum.chars < 200 {
-        return name("hidden");
+        return name(Named::Hidden);
     }
     None
 }
@@ -520,7 +576,7 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
         }
         let is_edge = at < first_prose || last_prose < at;
         if is_contents(dom, survey, at) {
-            dropped[at as usize] = Some(Reason::Name("contents"));
+            dropped[at as usize] = Some(Reason::Name(Named::Contents));
             at = item.end;
             continue;
         }
@@ -754,12 +810,28 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
     {
         return false;
     }
-    let words = dom.words(at);
+    let mut words = String::with_capacity(96);
+    dom.head(at, 64, &mut words);
     if 0 < segment.links && !segment.is_prose() && crate::phrase::is_elsewhere(&words) {
         return true;
     }
     (segment.chars < 80 && crate::phrase::is_credit(&words))
         || (segment.chars < 60 && !marks.has(Marks::HEADING) && crate::phrase::is_date_line(&words))
+}
+
+/// For each segment of a region, whether it lies in something dropped.
+fn gone(dom: &Dom, root: u32, segments: &[Segment], dropped: &[Option<Reason>]) -> Vec<bool> {
+    let (mut until, mut next) = (0, root + 1);
+    let is_gone = segments.iter().map(|segment| {
+        while next <= segment.at {
+            if dropped[next as usize].is_some() {
+                until = until.max(dom.item(next).end);
+            }
+            next += 1;
+        }
+        segment.at < until
+    });
+    is_gone.collect()
 }
 
 /// Drops headings and labels that stand before something dropped, or that
@@ -769,12 +841,11 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
     let range = survey.within(dom, root);
     let mut gone_at = u32::MAX;
     let mut next_kept: Option<&Segment> = None;
-    for segment in survey.segments.get(range).unwrap_or_default().iter().rev() {
-        let is_dropped = dom
-            .ancestors(segment.at)
-            .take_while(|up| *up != root)
-            .any(|up| dropped[up as usize].is_some());
-        if is_dropped {
+    let inside = survey.segments.get(range).unwrap_or_default();
+    let gone = gone(dom, root, inside, dropped);
+    let mut words = String::with_capacity(96);
+    for (segment, is_gone) in inside.iter().zip(gone).rev() {
+        if is_gone {
             gone_at = segment.at;
             continue;
         }
@@ -788,7 +859,7 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             && !segment.marks.has(Marks::CELL)
             && !segment.marks.has(Marks::PRE)
         {
-            let words = dom.words(block);
+            dom.head(block, 64, &mut words);
             let is_lone = survey.within(dom, block).len() == 1;
             let announces = crate::phrase::is_elsewhere(&words);
             let is_orphan = is_before_gap && is_heading && ends_here;

@@ -313,18 +313,21 @@ fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
 
 /// Whether an element is taken out of sight by its own attributes.
 pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
-    // A panel behind a tab is one click away.
-    if dom.attr(at, &local_name!("role")) == Some("tabpanel") {
-        return false;
-    }
-    dom.attributes(at).any(|(name, value)| match name {
+    let is_out = dom.atoms(at).any(|(name, value)| match *name {
         // Found and shown when searched for: it is there for readers.
-        "hidden" => !value.eq_ignore_ascii_case("until-found"),
-        "aria-hidden" => value.eq_ignore_ascii_case("true"),
-        "style" => is_style_hidden(value),
-        "data-markdown-ignore" | "data-pagefind-ignore" | "data-nosnippet" => true,
-        _ => false,
-    })
+        local_name!("hidden") => !value.eq_ignore_ascii_case("until-found"),
+        local_name!("aria-hidden") => value.eq_ignore_ascii_case("true"),
+        local_name!("style") => is_style_hidden(value),
+        _ => {
+            dom.is_marked
+                && matches!(
+                    &**name,
+                    "data-markdown-ignore" | "data-pagefind-ignore" | "data-nosnippet"
+                )
+        }
+    });
+    // A panel behind a tab is one click away.
+    is_out && dom.attr(at, &local_name!("role")) != Some("tabpanel")
 }
 
 fn is_style_hidden(style: &str) -> bool {
@@ -344,15 +347,15 @@ fn is_style_hidden(style: &str) -> bool {
 
 fn names(dom: &Dom, at: u32) -> Hints {
     let mut hints = Hints::NONE;
-    for (name, value) in dom.attributes(at) {
-        match name {
-            "class" | "id" => hints = hints.with(hint::of_names(value)),
-            "itemprop" => {
+    for (name, value) in dom.atoms(at) {
+        match *name {
+            local_name!("class") | local_name!("id") => hints = hints.with(hint::of_names(value)),
+            local_name!("itemprop") => {
                 if value.eq_ignore_ascii_case("articleBody") || value == "text" {
                     hints = hints.with(Hints::CONTENT).with(Hints::STRONG);
                 }
             }
-            "role" => hints = hints.with(of_role(value)),
+            local_name!("role") => hints = hints.with(of_role(value)),
             _ => {}
         }
     }
