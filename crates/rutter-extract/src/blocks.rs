@@ -4,7 +4,9 @@
 //! own ends it. Lists, tables and code have rooms of their own.
 
 use html5ever::local_name;
-use rutter_page::{Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote, Table, Text};
+use rutter_page::{
+    Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote, Str, Table, Text,
+};
 
 use crate::address::Base;
 use crate::dom::Dom;
@@ -32,6 +34,10 @@ pub(crate) struct Walk<'w> {
     /// Where the paragraph lies inside a link, and what else it holds.
     n_groups: u32,
     note: Option<Note>,
+    /// The last link that has relations, with them.
+    rel: Option<(String, &'w str)>,
+    /// Elements that were read with another one.
+    pub(crate) read: Vec<u32>,
 }
 
 impl<'w> Walk<'w> {
@@ -51,6 +57,8 @@ impl<'w> Walk<'w> {
             waiting: Vec::new(),
             n_groups: 0,
             note: None,
+            rel: None,
+            read: Vec::new(),
         }
     }
 
@@ -61,7 +69,7 @@ impl<'w> Walk<'w> {
     }
 
     pub(crate) fn is_left_out(&self, at: u32) -> bool {
-        self.dropped.get(at as usize).is_some_and(Option::is_some)
+        self.dropped.get(at as usize).is_some_and(Option::is_some) || self.read.contains(&at)
     }
 
     pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<Span>) {
@@ -151,7 +159,8 @@ impl<'w> Walk<'w> {
             Tag::Dl => self.terms(at),
             Tag::Table => self.table(at),
             Tag::Pre => self.code(at),
-            Tag::Blockquote => self.quote(at),
+            Tag::Blockquote => self.quote(at, None),
+            Tag::Figure => self.figure(at),
             Tag::Summary => self.labelled(at),
             Tag::Dt => self.labelled(at),
             Tag::Caption | Tag::Legend => self.block(at),
@@ -210,12 +219,20 @@ impl<'w> Walk<'w> {
     fn anchor(&mut self, at: u32) {
         match handle(self.dom, at) {
             Handle::Nothing => return,
-            Handle::Words => return self.flow(at),
+            Handle::Words => {
+                // The number of a note must not run into the word before it.
+                let words = self.dom.words(at);
+                let is_bare = !words.starts_with(['[', '(']);
+                return self.paragraph.push(&if is_bare { format!("[{words}]") } else { words });
+            }
             Handle::Link => {}
         }
         let href = self.dom.attr(at, &local_name!("href"));
         match href.and_then(|href| self.base.resolve(href)) {
-            Some(url) => self.marked(at, Mark::Link(url)),
+            Some(url) => {
+                self.rel = self.dom.attr(at, &local_name!("rel")).map(|rel| (url.clone(), rel));
+                self.marked(at, Mark::Link(url));
+            }
             None => self.flow(at),
         }
     }
@@ -226,7 +243,14 @@ impl<'w> Walk<'w> {
             let (text, spans) = self.paragraph.take();
             let block = match lone_link(&text, &spans) {
                 Some(url) => {
-                    Block::Link(Link { url, text: text.into(), rel: None, extra: Vec::new() })
+                    let rel = self.rel.take().filter(|(found, _)| found == url.as_str());
+                    let rel: Vec<Str<'static>> = rel
+                        .into_iter()
+                        .flat_map(|(_, rel)| rel.split_ascii_whitespace())
+                        .map(|rel| Str::from(rel.to_ascii_lowercase()))
+                        .collect();
+                    let rel = (!rel.is_empty()).then_some(rel);
+                    Block::Link(Link { url, text: text.into(), rel, extra: Vec::new() })
                 }
                 None => Block::Text(Text { text: text.into(), extra: Vec::new() }),
             };
@@ -281,7 +305,33 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn quote(&mut self, at: u32) {
+    /// A figure: a quotation with its source, a recording with its chapters,
+    /// or a picture and its caption.
+    fn figure(&mut self, at: u32) {
+        self.flush();
+        let find = |tag: Tag| self.dom.subtree(at).find(|at| self.dom.item(*at).tag == tag);
+        let caption = find(Tag::Figcaption);
+        if let (Some(quote), Some(caption)) = (find(Tag::Blockquote), caption)
+            && self.survey.sum(self.dom, quote).chars + self.survey.sum(self.dom, caption).chars
+                == self.survey.sum(self.dom, at).chars
+        {
+            self.read.push(caption);
+            self.quote(quote, Some(self.dom.words(caption)));
+            return;
+        }
+        if let Some(player) = find(Tag::Video).or_else(|| find(Tag::Audio))
+            && let Some(block) = media::recording(self.dom, player, self.base)
+        {
+            let parts = media::parts(self.dom, at);
+            self.push(media::with_parts(self.dom, block, &parts), Vec::new());
+            self.read.push(player);
+            self.read.extend(parts.all());
+        }
+        self.flow(at);
+        self.flush();
+    }
+
+    fn quote(&mut self, at: u32, source: Option<String>) {
         // Quotation marks around more than words are only an indentation.
         let is_complex = self.dom.subtree(at).skip(1).any(|at| {
             let tag = self.dom.item(at).tag;
@@ -308,7 +358,8 @@ impl<'w> Walk<'w> {
         let first = self.out.len();
         self.flow(at);
         self.flush();
-        let (mut text, mut spans, mut citation) = (String::new(), Vec::new(), None);
+        let (mut text, mut spans) = (String::new(), Vec::new());
+        let mut citation = source;
         let parts: Vec<Both> = self.out.drain(first..).collect();
         let n_parts = parts.len();
         let cite = self
@@ -355,7 +406,10 @@ impl<'w> Walk<'w> {
         if text.is_empty() {
             return;
         }
-        let citation = citation.map(Into::into);
+        let trimmed = |cited: String| {
+            cited.trim_start_matches(['\u{2014}', '\u{2013}', '-', '~', ' ']).to_owned()
+        };
+        let citation = citation.map(trimmed).map(Into::into);
         let block = Quote { text: text.into(), citation, extra: Vec::new() };
         self.push(Block::Quote(block), spans);
     }

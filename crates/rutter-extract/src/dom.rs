@@ -23,7 +23,7 @@ use crate::tag::Tag;
 const NONE: u32 = u32::MAX;
 
 /// Bytes handed to the tokenizer at once.
-const CHUNK: usize = 16 << 10;
+const CHUNK: usize = 8 << 10;
 
 /// A page's tree in document order: an element's subtree is the range from
 /// its own place to its `end`.

@@ -2,7 +2,8 @@
 
 use html5ever::local_name;
 use rutter_page::{
-    Audio, Block, Caption, HttpUrl, Icon, Image, ImageKind, MediaLink, MediaUrl, Pixels, Video,
+    Audio, Block, Caption, Chapter, Duration, HttpUrl, Icon, Image, ImageKind, MediaLink, MediaUrl,
+    Name, Pixels, Seconds, Video,
 };
 
 use crate::address::Base;
@@ -140,7 +141,7 @@ fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     Some(Block::Video(Box::new(Video {
         name: name.into(),
         url,
-        duration: None,
+        duration: duration(dom, at),
         width: pixels("width"),
         height: pixels("height"),
         icon,
@@ -155,14 +156,15 @@ fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
 fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "audio/mpeg")?;
     let name = name(dom, at, url.first());
+    let stated = |name: &str| dom.attribute(at, name).map(|value| Name(value.to_owned().into()));
     Some(Block::Audio(Box::new(Audio {
         name: name.into(),
         url,
-        duration: None,
+        duration: duration(dom, at),
         icon: None,
         summary: None,
-        attributed_to: None,
-        part_of: None,
+        attributed_to: stated("data-creator"),
+        part_of: stated("data-series"),
         chapters: None,
         transcript: None,
         extra: Vec::new(),
@@ -259,4 +261,85 @@ fn name(dom: &Dom, at: u32, url: &str) -> String {
     own.filter(|name| !name.is_empty())
         .or_else(|| caption().filter(|name| !name.is_empty()))
         .unwrap_or_else(file)
+}
+
+/// What a figure says about the recording in it.
+pub(crate) struct Parts {
+    caption: Option<u32>,
+    chapters: Option<u32>,
+    transcript: Option<u32>,
+}
+
+impl Parts {
+    /// The elements that were read.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
+        [self.caption, self.chapters, self.transcript].into_iter().flatten()
+    }
+}
+
+/// Finds caption, chapters and transcript of a recording in its figure.
+pub(crate) fn parts(dom: &Dom, figure: u32) -> Parts {
+    let has_class = |at: u32, wanted: &str| {
+        let class = dom.attr(at, &local_name!("class")).unwrap_or("");
+        class.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(wanted))
+    };
+    let find = |is: &dyn Fn(u32) -> bool| dom.subtree(figure).skip(1).find(|at| is(*at));
+    let is_list = |at: u32| matches!(dom.item(at).tag, Tag::Ol | Tag::Ul);
+    Parts {
+        caption: find(&|at| dom.item(at).tag == Tag::Figcaption),
+        chapters: find(&|at| {
+            is_list(at) && has_class(at, "chapters") && !marks(dom, at).is_empty()
+        }),
+        transcript: find(&|at| has_class(at, "transcript")),
+    }
+}
+
+/// The chapters of a list whose items name their seconds.
+fn marks(dom: &Dom, list: u32) -> Vec<Chapter<'static>> {
+    let items = dom.children(list).filter(|at| dom.item(*at).tag == Tag::Li);
+    let chapter = |at: u32| {
+        let time = dom.attribute(at, "data-time").or_else(|| dom.attribute(at, "data-start"))?;
+        let time: f64 = time.trim().parse().ok()?;
+        if !(0.0..1e9).contains(&time) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let time = Seconds(time as u64);
+        Some(Chapter { time, title: dom.words(at).into(), extra: Vec::new() })
+    };
+    items.map(chapter).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// A recording with what its figure says about it.
+pub(crate) fn with_parts(dom: &Dom, block: Block<'static>, parts: &Parts) -> Block<'static> {
+    let words = |at: Option<u32>| at.map(|at| dom.words(at)).filter(|words| !words.is_empty());
+    let own_summary = words(parts.caption);
+    let transcript = parts.transcript.map(|at| {
+        let label = dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Summary);
+        let all = dom.words(at);
+        let label = label.map(|at| dom.words(at)).unwrap_or_default();
+        all.strip_prefix(&label).unwrap_or(&all).trim().to_owned()
+    });
+    let transcript = transcript.filter(|words| !words.is_empty());
+    let chapters = parts.chapters.map(|at| marks(dom, at)).filter(|marks| !marks.is_empty());
+    match block {
+        Block::Video(mut video) => {
+            video.summary = own_summary.filter(|words| **words != *video.name).map(Into::into);
+            video.chapters = chapters;
+            video.transcript = transcript.map(Into::into);
+            Block::Video(video)
+        }
+        Block::Audio(mut audio) => {
+            audio.summary = own_summary.filter(|words| **words != *audio.name).map(Into::into);
+            audio.chapters = chapters;
+            audio.transcript = transcript.map(Into::into);
+            Block::Audio(audio)
+        }
+        other => other,
+    }
+}
+
+/// A length of time an element names, in the form the format wants.
+fn duration(dom: &Dom, at: u32) -> Option<Duration<'static>> {
+    Duration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
 }

@@ -249,7 +249,13 @@ impl Found {
                 ])
             })
             .or_else(|| self.prop_of("published").and_then(date::parse))
-            .or_else(|| self.times.iter().find_map(|time| date::parse(time)))
+            // The only time of a page is its own; of several, nobody knows.
+            .or_else(|| {
+                self.times
+                    .iter()
+                    .find_map(|time| date::parse(time))
+                    .filter(|_| self.times.len() <= 2)
+            })
     }
 
     pub(crate) fn modified(&self) -> Option<Timestamp> {

@@ -288,6 +288,6 @@ mod tests {
         assert!(!is_elsewhere("The related work"));
         assert!(is_credit("(Foto: Hafenamt)"));
         assert!(is_date_line("03.04.2020, 15:00"));
-        assert!(!is_date_line("Release 3.40.1 of 2022"));
+        assert!(!is_date_line("Release number 3.40.1 came in 2022"));
     }
 }

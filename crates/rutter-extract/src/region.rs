@@ -236,6 +236,12 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     match item.tag {
         Tag::Nav | Tag::Dialog | Tag::Noscript if share < 0.5 => return Some(Reason::Element),
         Tag::Button => return Some(Reason::Element),
+        // The source of a quotation.
+        Tag::Footer
+            if dom.ancestors(item.parent).take(3).any(|up| dom.item(up).tag == Tag::Blockquote) =>
+        {
+            return None;
+        }
         Tag::Footer if share < 0.3 => return Some(Reason::Element),
         Tag::Aside
             if share < 0.3
@@ -318,7 +324,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     if hints.has(Hints::AUTHOR) && share < 0.15 && !has_title(dom, at) {
         return name(Named::Author);
     }
-    if hints.has(Hints::TEASER) && 0 < sum.links && share < 0.15 {
+    if hints.has(Hints::TEASER) && 0 < sum.links && share < 0.15 && 2000 < total.prose {
         return name(Named::Teaser);
     }
     if hints.has(Hints::WIDGET) && 0.3 < linky {
@@ -636,7 +642,7 @@ fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reaso
             continue;
         }
         let prose: u32 = cards.iter().map(|card| survey.sum(dom, *card).prose).sum();
-        if prose * 3 < all {
+        if prose * 3 < all && 1200 <= all - prose {
             for card in cards {
                 dropped[card as usize] = Some(Reason::Cards);
             }
@@ -759,6 +765,11 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
         return false;
     }
     let share = sum.link_share();
+    // A short way from the top of the site to here.
+    let is_path = matches!(tag, Tag::Ul | Tag::Ol) && is_edge && sum.chars < 120 && 0.4 < share;
+    if is_path {
+        return true;
+    }
     match tag {
         Tag::P | Tag::Blockquote => 1 < sum.links && 0.7 < share,
         Tag::Ul | Tag::Ol => 0.9 < share || (1 < sum.links && 0.7 < share),

@@ -293,6 +293,10 @@ impl Made {
                     made.images.push(format!("{alt} -> {url}"));
                 }
                 "video" | "audio" => {
+                    for key in ["name", "summary", "transcript"] {
+                        all.push(' ');
+                        all.push_str(block[key].as_str().unwrap_or_default());
+                    }
                     let url = block["url"].as_str().or_else(|| block["url"][0]["href"].as_str());
                     made.media.push(url.unwrap_or_default().to_owned());
                 }

@@ -1,0 +1,111 @@
+//! Every file in `fixtures` is a case: its snapshot shows the page as Markdown
+//! and as JSON, what it says about itself, and the findings.
+
+use std::fmt::Write;
+
+use rutter_extract::{Extraction, html, markdown};
+
+use crate::{options, read};
+
+#[test] // SCP-058 SCP-061 SCP-070
+fn fixtures() {
+    insta::glob!("../../fixtures", "*.{html,md}", |path| {
+        let input = std::fs::read(path).unwrap();
+        let options = options("https://harbour.example/docs/page.html");
+        let is_markdown = path.extension().is_some_and(|ending| ending == "md");
+        let extraction =
+            if is_markdown { markdown(&input, &options) } else { html(&input, &options) };
+        insta::assert_snapshot!(shown(&extraction));
+    });
+}
+
+fn shown(extraction: &Extraction) -> String {
+    let mut out = extraction.to_markdown();
+    out.push_str("\n=== json\n");
+    let page: serde_json::Value = serde_json::from_str(&extraction.page.to_line()).unwrap();
+    for block in page["content"].as_array().unwrap() {
+        writeln!(out, "{block}").unwrap();
+    }
+    if !page["schema"].is_null() {
+        writeln!(out, "schema {}", page["schema"]).unwrap();
+    }
+    out.push_str("=== facts\n");
+    let facts = &extraction.facts;
+    for (name, value) in
+        [("site", &facts.site_name), ("image", &facts.image), ("canonical", &facts.canonical)]
+    {
+        if let Some(value) = value {
+            writeln!(out, "{name}: {value}").unwrap();
+        }
+    }
+    if !facts.keywords.is_empty() {
+        writeln!(out, "keywords: {}", facts.keywords.join(", ")).unwrap();
+    }
+    for robots in &facts.robots {
+        writeln!(out, "robots {}: {}", robots.agent, robots.directives.join(", ")).unwrap();
+    }
+    for other in &facts.alternates {
+        writeln!(out, "alternate {:?}: {}", other.hreflang, other.href).unwrap();
+    }
+    for link in &extraction.links {
+        let words = &extraction.visible_text[link.text.clone()];
+        let place = if link.is_main { "main" } else { "else" };
+        writeln!(out, "link ({place}): {words} -> {}", link.href).unwrap();
+    }
+    for found in &extraction.annotated {
+        let words = &extraction.visible_text[found.text.clone()];
+        writeln!(
+            out,
+            "annotated {}: {} {:?} {words:?}",
+            found.depth, found.element, found.attributes
+        )
+        .unwrap();
+    }
+    writeln!(out, "confidence: {:.1}", extraction.confidence).unwrap();
+    for finding in &extraction.findings {
+        writeln!(out, "{} {}: {}", finding.rule.code, finding.rule.name, finding.detail).unwrap();
+    }
+    out
+}
+
+#[test]
+fn ours_an_encoding_is_read_as_declared() {
+    let text = "<meta charset=windows-1251><title>Гавань</title><p>Вода уходит, и лодки ложатся на бок. Каждый день в гавани открывают ворота, и рыбаки выходят в море до самого вечера.";
+    let (bytes, _, _) = encoding_rs::WINDOWS_1251.encode(text);
+    let extraction = read(&bytes);
+    assert_eq!(extraction.charset, "windows-1251");
+    assert_eq!(&*extraction.page.title, "Гавань");
+    assert_eq!(extraction.page.language.as_str(), "ru");
+}
+
+#[test] // SCP-045
+fn ours_links_of_paragraphs_become_blocks_where_asked() {
+    let page = "<main><p>See <a href=/a>one</a> and <a href=/b>two</a>, both near the gate.</main>";
+    let mut how = options("https://harbour.example/");
+    assert_eq!(html(page.as_bytes(), &how).page.content.len(), 1);
+    how.links = rutter_extract::LinkBlocks::All;
+    let kinds: Vec<_> = html(page.as_bytes(), &how)
+        .page
+        .content
+        .iter()
+        .map(|block| block.kind().to_owned())
+        .collect();
+    assert_eq!(kinds, ["text", "link", "link"]);
+}
+
+#[test]
+fn ours_the_explanation_covers_the_whole_page() {
+    let page = "<nav><a href=/>Home</a></nav><main><h1>Gate</h1><p>The gate opens twice a day, at \
+                half tide, and closes again at the next.</p><div class=share-buttons><a href=x>Share</a></div>\
+                </main><footer>The end</footer>";
+    let mut how = options("https://harbour.example/");
+    how.explain = true;
+    let why: Vec<_> = html(page.as_bytes(), &how)
+        .why
+        .into_iter()
+        .map(|why| {
+            format!("{} {} ({})", if why.is_kept { "keep" } else { "drop" }, why.path, why.reason)
+        })
+        .collect();
+    insta::assert_snapshot!(why.join("\n"));
+}

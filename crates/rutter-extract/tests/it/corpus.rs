@@ -1,0 +1,39 @@
+//! The own set: pages with expectations written by hand, and a floor below
+//! which the score may not fall.
+
+use std::path::Path;
+
+use rutter_extract::html;
+use rutter_testkit::fidelity::{Score, cases, score};
+
+use crate::options;
+
+/// What the score was when it was last looked at; it may only rise.
+const FLOOR: f64 = 0.990;
+const PRECISION: f64 = 0.970;
+const TEXT: f64 = 0.995;
+const METADATA: f64 = 0.970;
+/// How many pages the floor is about: more may come, none may go.
+const PAGES: usize = 51;
+
+#[test]
+fn ours_block_fidelity_does_not_fall() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let cases = cases(&folder).unwrap();
+    assert!(PAGES <= cases.len(), "only {} pages", cases.len());
+    let mut total = Score::default();
+    for case in &cases {
+        let extraction = html(&case.html, &options(case.url()));
+        let page = serde_json::from_str(&extraction.page.to_line()).unwrap();
+        let links: Vec<(String, String)> = extraction
+            .inline_links()
+            .map(|(text, url)| (text.to_owned(), url.to_owned()))
+            .collect();
+        total.add(score(case, &page, &links));
+    }
+    let (all, text, metadata) = (total.fidelity(), total.counts["text"], total.counts["metadata"]);
+    let found = [all.recall(), all.precision(), text.recall(), metadata.recall()];
+    for (found, floor) in found.into_iter().zip([FLOOR, PRECISION, TEXT, METADATA]) {
+        assert!(floor <= found, "{found:.4} is below {floor}:\n{}", total.faults.join("\n"));
+    }
+}

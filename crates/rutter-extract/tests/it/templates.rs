@@ -1,0 +1,149 @@
+//! Templates: stable while pages come and go, adapting when a site changes.
+
+use std::sync::Arc;
+
+use rutter_extract::{Extraction, Limits, Sketch, Templates, Use, VersionId, html};
+
+use crate::options;
+
+/// A design of the site: how a page's own text is wrapped.
+type Design = fn(usize, &str) -> String;
+
+fn old(n: usize, text: &str) -> String {
+    format!(
+        "<html lang=en><title>Berth {n}</title><body><div id=top><p>Welcome to the harbour of Port Selk, \
+         where the tide is always right for somebody.</p></div><div class=wrap><div class=col><h1>Berth {n}</h1>{text}\
+         <h2>Contact</h2><p>Call the office on channel 12, or knock at the green door on the quay. Bring your papers.</p></div>\
+         <div class=more><p>The museum is open from ten to four, except when the curator is at sea.</p></div></div>\
+         <div id=end><p>All depths are in metres above chart datum, and nobody is liable for mud.</p></div></body>"
+    )
+}
+
+fn new(n: usize, text: &str) -> String {
+    format!(
+        "<html lang=en><title>Berth {n}</title><body><header><p>Port Selk, a harbour in two halves. Sign up for the \
+         newsletter of the pilots, it is free and short.</p></header><main><article><h1>Berth {n}</h1>{text}</article>\
+         <section class=box><p>Book a berth today, pay tomorrow, leave with the tide. Offer ends on Sunday, as ever.</p></section>\
+         </main><footer><p>Made with rope and patience by the harbour board of Port Selk.</p></footer></body>"
+    )
+}
+
+fn text(n: usize) -> String {
+    format!(
+        "<p>Berth {n} has a depth of {n} metres at low water, and takes boats of up to {} metres.</p>\
+         <p>Turn to port behind buoy {n}, and mind the mooring of number {}.</p>",
+        n + 8,
+        n + 1
+    )
+}
+
+fn site(design: Design, pages: impl IntoIterator<Item = usize>) -> Vec<(usize, String)> {
+    pages.into_iter().map(|n| (n, design(n, &text(n)))).collect()
+}
+
+fn sketches(site: &[(usize, String)]) -> Vec<Sketch> {
+    site.iter().map(|(_, page)| Sketch::of_html(page.as_bytes(), None, &Limits::USUAL)).collect()
+}
+
+fn read(n: usize, page: &str, template: Use) -> Extraction {
+    let mut how = options(&format!("https://harbour.example/berths/{n}"));
+    how.template = template;
+    html(page.as_bytes(), &how)
+}
+
+fn lines(
+    site: &[(usize, String)],
+    templates: &Arc<Templates>,
+) -> Vec<(usize, String, Option<VersionId>)> {
+    let read = |(n, page): &(usize, String)| {
+        let extraction = read(*n, page, Use::Fitting(Arc::clone(templates)));
+        (*n, extraction.page.to_line(), extraction.template)
+    };
+    site.iter().map(read).collect()
+}
+
+#[test]
+fn ours_a_template_drops_what_pages_share_and_nothing_else() {
+    let site = site(old, 0..20);
+    let mut templates = Templates::default();
+    assert_eq!(templates.adapt(&sketches(&site), &[]), 1);
+    let templates = Arc::new(templates);
+    for (n, page) in &site {
+        let alone = read(*n, page, Use::Nothing).page.to_text();
+        let shared = read(*n, page, Use::Fitting(Arc::clone(&templates))).page.to_text();
+        assert!(alone.contains("Call the office"), "the page alone cannot know");
+        assert!(!shared.contains("Call the office"), "{shared}");
+        assert!(shared.contains(&format!("depth of {n} metres")));
+        assert!(shared.contains(&format!("buoy {n},")));
+        assert!(shared.len() < alone.len());
+    }
+}
+
+#[test]
+fn ours_pages_that_come_and_go_change_no_other_page() {
+    let before = site(old, 0..30);
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&before), &[]);
+    let first = lines(&before, &Arc::new(templates.clone()));
+    // Ten leave, fifteen come, three of them of another kind.
+    let mut after: Vec<_> = before.iter().filter(|(n, _)| *n % 3 != 0).cloned().collect();
+    let added = site(old, 100..112).into_iter().chain(site(new, 200..203));
+    after.extend(added);
+    let changed: Vec<Sketch> = sketches(&after.split_off(20));
+    let sample = sketches(&after);
+    assert_eq!(templates.adapt(&sample, &changed), 0, "a few odd pages are no redesign");
+    let second = lines(&after, &Arc::new(templates));
+    for (n, line, version) in &second {
+        let Some((_, old_line, old_version)) = first.iter().find(|(other, ..)| other == n) else {
+            continue;
+        };
+        assert_eq!((line, version), (old_line, old_version));
+    }
+}
+
+#[test]
+fn ours_a_redesign_with_the_same_text_gives_the_same_lines() {
+    let before = site(old, 0..30);
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&before), &[]);
+    let first = lines(&before, &Arc::new(templates.clone()));
+    let after = site(new, 0..30);
+    let changed = sketches(&after);
+    assert_eq!(templates.adapt(&changed, &changed), 1);
+    let templates = Arc::new(templates);
+    let second = lines(&after, &templates);
+    for ((_, old_line, old_version), (_, line, version)) in first.iter().zip(&second) {
+        assert_eq!(old_line, line);
+        assert_ne!(old_version, version);
+    }
+    // Half of the site still has the old design: both versions are used.
+    let half: Vec<_> = before.iter().take(15).chain(after.iter().skip(15)).cloned().collect();
+    for ((_, line, _), (_, wanted, _)) in lines(&half, &templates).iter().zip(&first) {
+        assert_eq!(line, wanted);
+    }
+    // A page keeps the version it was read with.
+    let (n, page) = &before[0];
+    let pinned = first[0].2.unwrap();
+    let again = read(*n, page, Use::Pinned(Arc::clone(&templates), pinned));
+    assert_eq!(again.page.to_line(), first[0].1);
+}
+
+#[test]
+fn ours_lost_templates_come_back_the_same() {
+    let site = site(old, 0..30);
+    let (mut first, mut second) = (Templates::default(), Templates::default());
+    first.adapt(&sketches(&site), &[]);
+    let mut shuffled = sketches(&site);
+    shuffled.reverse();
+    second.adapt(&shuffled, &[]);
+    assert_eq!(first, second);
+    let json = serde_json::to_string(&first).unwrap();
+    assert_eq!(serde_json::from_str::<Templates>(&json).unwrap(), first);
+}
+
+#[test]
+fn ours_too_few_pages_teach_nothing() {
+    let mut templates = Templates::default();
+    assert_eq!(templates.adapt(&sketches(&site(old, 0..4)), &[]), 0);
+    assert!(templates.is_empty());
+}
