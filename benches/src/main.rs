@@ -13,8 +13,11 @@
 )]
 
 mod corpus;
+mod extract;
 mod roles;
+mod score;
 mod scp;
+mod table;
 
 use std::path::PathBuf;
 
@@ -30,14 +33,34 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some("scp") => {
+        Some(chore @ ("scp" | "extract")) => {
             let rest: Vec<String> = args.collect();
-            let number = |name: &str, default| {
+            let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
-                at.and_then(|at| rest.get(at + 1)?.parse().ok()).unwrap_or(default)
+                at.and_then(|at| rest.get(at + 1))
             };
-            scp::run(number("--pages", 102_000), number("--rounds", 5) as usize)
+            let number = |name: &str, default: u64| {
+                value(name).and_then(|value| value.parse().ok()).unwrap_or(default)
+            };
+            let n_rounds = number("--rounds", 5) as usize;
+            if chore == "scp" {
+                return scp::run(number("--pages", 102_000), n_rounds);
+            }
+            let path = |name: &str| value(name).map(PathBuf::from);
+            extract::run(&extract::Places {
+                docs: path("--docs"),
+                news: path("--news"),
+                python: path("--python"),
+                peer: path("--peer"),
+                n_rounds,
+            })
         }
-        _ => anyhow::bail!("usage: rutter-bench scp [--pages N] [--rounds N]"),
+        Some("score") => {
+            let folders: Vec<PathBuf> = args.map(PathBuf::from).collect();
+            score::run(&folders)
+        }
+        _ => anyhow::bail!(
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | score DIR"
+        ),
     }
 }

@@ -1,0 +1,211 @@
+//! Quality: must-have and must-not-have snippets, block fidelity, metadata.
+//!
+//! The snippets are scored by the rule of the set they come from: white space
+//! collapsed, a piece counts where it is in the text; precision, recall and F1
+//! over all pieces of all pages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use rutter_extract::{Extraction, Options, html};
+use rutter_page::{Block, PageUrl, Timestamp};
+use rutter_testkit::fidelity;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Scores each folder by what it holds.
+pub(crate) fn run(folders: &[PathBuf]) -> anyhow::Result<()> {
+    ensure!(!folders.is_empty(), "score needs a folder");
+    for folder in folders {
+        if let Some(list) = snippets_of(folder)? {
+            snippets(folder, &list)?;
+        } else if is_readability(folder)? {
+            metadata(folder)?;
+        } else {
+            own_set(folder)?;
+        }
+    }
+    Ok(())
+}
+
+fn snippets_of(folder: &Path) -> anyhow::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("evaldata") && name.ends_with(".json") {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+fn read(bytes: &[u8], url: &str) -> anyhow::Result<Extraction> {
+    let url = PageUrl::parse(url.to_owned()).or_else(|_| PageUrl::parse("https://example.org/"));
+    let seen = Timestamp::parse("2026-06-01T00:00:00Z")?;
+    Ok(html(bytes, &Options::new(url?, seen)))
+}
+
+/// What people read: everything but the words that stand for pictures.
+fn text(extraction: &Extraction) -> String {
+    let blocks = extraction.page.content.iter();
+    let read = blocks.filter(|block| !matches!(block, Block::Image(_)));
+    squeeze(&read.map(|block| block.to_text() + "\n").collect::<String>())
+}
+
+fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Pieces that were found and should be, should not be, and were not.
+#[derive(Default, Clone, Copy)]
+struct Pieces {
+    right: usize,
+    wrong: usize,
+    missing: usize,
+}
+
+impl Pieces {
+    fn print(self, name: &str) {
+        let precision = self.right as f64 / (self.right + self.wrong).max(1) as f64;
+        let recall = self.right as f64 / (self.right + self.missing).max(1) as f64;
+        let f1 = 2.0 * precision * recall / (precision + recall);
+        println!("{name:<28} P {precision:.3}  R {recall:.3}  F1 {f1:.4}");
+    }
+}
+
+/// Scores snippets: all pages, and the two halves by the hash of file names.
+/// Only the first half may be looked at while tuning.
+fn snippets(folder: &Path, list: &Path) -> anyhow::Result<()> {
+    let pages: BTreeMap<String, Value> = serde_json::from_slice(&fs::read(list)?)?;
+    let mut parts = [Pieces::default(); 2];
+    let mut n_pages = [0; 2];
+    for (url, expected) in &pages {
+        let file = expected["file"].as_str().unwrap_or_default();
+        let places = ["html", "cache", "eval"].map(|place| folder.join(place).join(file));
+        let Some(bytes) = places.iter().find_map(|path| fs::read(path).ok()) else { continue };
+        let text = text(&read(&bytes, url)?);
+        let part = usize::from(Sha256::digest(file.as_bytes())[0] % 2);
+        n_pages[part] += 1;
+        let has = |key: &str| {
+            let pieces = expected[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let (found, lost): (Vec<_>, Vec<_>) =
+                pieces.map(squeeze).partition(|piece| text.contains(piece));
+            (found.len(), lost.len())
+        };
+        let ((right, missing), (wrong, _)) = (has("with"), has("without"));
+        parts[part].right += right;
+        parts[part].missing += missing;
+        parts[part].wrong += wrong;
+    }
+    let [tuned, untouched] = parts;
+    println!("snippets: {} pages tuned on, {} untouched", n_pages[0], n_pages[1]);
+    tuned.print("rutter, tuned on");
+    untouched.print("rutter, untouched");
+    let all = Pieces {
+        right: tuned.right + untouched.right,
+        wrong: tuned.wrong + untouched.wrong,
+        missing: tuned.missing + untouched.missing,
+    };
+    all.print("rutter, all");
+    Ok(())
+}
+
+/// Scores block fidelity on pages with expectations.
+fn own_set(folder: &Path) -> anyhow::Result<()> {
+    let cases = fidelity::cases(folder)?;
+    let mut total = fidelity::Score::default();
+    for case in &cases {
+        let extraction = read(&case.html, case.url())?;
+        let page = serde_json::from_str(&extraction.page.to_line())?;
+        let links: Vec<(String, String)> = extraction
+            .inline_links()
+            .map(|(text, url)| (text.to_owned(), url.to_owned()))
+            .collect();
+        total.add(fidelity::score(case, &page, &links));
+    }
+    println!("block fidelity: {} pages", cases.len());
+    for (kind, count) in &total.counts {
+        println!(
+            "{kind:<12} expected {:>5}  found {:>5}  too many {:>4}  found/expected {:.3}",
+            count.expected,
+            count.found,
+            count.extra,
+            count.recall()
+        );
+    }
+    let all = total.fidelity();
+    println!(
+        "fidelity {:.4}, precision {:.4} (headings, items, code, cells, links)",
+        all.recall(),
+        all.precision()
+    );
+    Ok(())
+}
+
+fn is_readability(folder: &Path) -> anyhow::Result<bool> {
+    let mut entries = fs::read_dir(folder)?;
+    Ok(entries.any(|entry| {
+        entry.is_ok_and(|entry| entry.path().join("expected-metadata.json").is_file())
+    }))
+}
+
+/// Compares metadata with another tool's.
+fn metadata(folder: &Path) -> anyhow::Result<()> {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.sort();
+    let is_loud = std::env::var_os("RUTTER_DIFFERENCES").is_some();
+    for case in folders {
+        let (Ok(page), Ok(expected)) =
+            (fs::read(case.join("source.html")), fs::read(case.join("expected-metadata.json")))
+        else {
+            continue;
+        };
+        let expected: Value = serde_json::from_slice(&expected)?;
+        let extraction = read(&page, "http://fakehost/test/page.html")?;
+        let page = &extraction.page;
+        let day = |time: &str| time.get(..10).unwrap_or(time).to_owned();
+        let published = page.published.map(|time| time.to_string());
+        let ours = [
+            ("title", Some(squeeze(&page.title))),
+            ("byline", page.author.as_deref().map(squeeze)),
+            ("lang", Some(page.language.as_str().to_owned())),
+            ("publishedTime", published.as_deref().map(day)),
+        ];
+        for (key, ours) in ours {
+            let Some(theirs) = expected[key].as_str().map(squeeze) else { continue };
+            let (same, all) = counts.entry(key).or_default();
+            *all += 1;
+            let (theirs, is_same) = match key {
+                "publishedTime" => {
+                    let same = ours.as_deref() == Some(day(&theirs).as_str());
+                    (theirs, same)
+                }
+                "lang" => {
+                    let same = ours
+                        .as_deref()
+                        .is_some_and(|ours| ours.eq_ignore_ascii_case(&theirs.replace('_', "-")));
+                    (theirs, same)
+                }
+                _ => {
+                    let same = ours.as_deref() == Some(theirs.as_str());
+                    (theirs, same)
+                }
+            };
+            *same += usize::from(is_same);
+            if !is_same && is_loud {
+                let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                println!("{name} {key}: {ours:?}, theirs {theirs:?}");
+            }
+        }
+    }
+    println!("metadata beside another tool's");
+    for (key, (same, all)) in counts {
+        println!("{key:<14} {same} of {all} agree, {:.3}", same as f64 / all as f64);
+    }
+    Ok(())
+}
