@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use rutter_extract::{Extraction, Options, html};
-use rutter_page::{Block, PageUrl, Timestamp};
+use rutter_page::{PageUrl, Timestamp};
 use rutter_testkit::fidelity;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -48,13 +48,6 @@ fn read(bytes: &[u8], url: &str) -> anyhow::Result<Extraction> {
     Ok(html(bytes, &Options::new(url?, seen)))
 }
 
-/// What people read: everything but the words that stand for pictures.
-fn text(extraction: &Extraction) -> String {
-    let blocks = extraction.page.content.iter();
-    let read = blocks.filter(|block| !matches!(block, Block::Image(_)));
-    squeeze(&read.map(|block| block.to_text() + "\n").collect::<String>())
-}
-
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -86,7 +79,7 @@ fn snippets(folder: &Path, list: &Path) -> anyhow::Result<()> {
         let file = expected["file"].as_str().unwrap_or_default();
         let places = ["html", "cache", "eval"].map(|place| folder.join(place).join(file));
         let Some(bytes) = places.iter().find_map(|path| fs::read(path).ok()) else { continue };
-        let text = text(&read(&bytes, url)?);
+        let text = squeeze(&read(&bytes, url)?.to_text());
         let part = usize::from(Sha256::digest(file.as_bytes())[0] % 2);
         n_pages[part] += 1;
         let has = |key: &str| {

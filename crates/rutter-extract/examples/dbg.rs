@@ -1,6 +1,6 @@
 //! debug
 use rutter_extract::{Extraction, Options, html};
-use rutter_page::{Block, PageUrl, Timestamp};
+use rutter_page::{PageUrl, Timestamp};
 use std::collections::BTreeMap;
 fn norm(s: &str) -> String {
     s.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -14,14 +14,7 @@ fn ex(bytes: &[u8], explain: bool) -> Extraction {
     html(bytes, &o)
 }
 fn text(e: &Extraction) -> String {
-    let mut out = String::new();
-    for b in &e.page.content {
-        if !matches!(b, Block::Image(_) | Block::Video(_) | Block::Audio(_)) {
-            out.push_str(&b.to_text());
-            out.push('\n');
-        }
-    }
-    out
+    e.to_text()
 }
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -41,6 +34,10 @@ fn main() {
         for f in &e.findings {
             println!("{f:?}");
         }
+        return;
+    }
+    if args[1] == "text" {
+        print!("{}", ex(&std::fs::read(&args[2]).unwrap(), false).to_text());
         return;
     }
     if args[1] == "own" {

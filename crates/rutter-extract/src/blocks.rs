@@ -163,9 +163,13 @@ impl<'w> Walk<'w> {
             Tag::Figure => self.figure(at),
             Tag::Summary => self.labelled(at),
             Tag::Dt => self.labelled(at),
+            Tag::Figcaption => self.caption(at),
             Tag::Caption | Tag::Legend => self.block(at),
             Tag::Button => {}
             Tag::Span if self.is_furniture(at) => {}
+            _ if tag.is_block() && self.survey.hints[at as usize].has(Hints::CAPTION) => {
+                self.caption(at);
+            }
             _ if tag.is_block() => {
                 if let Some(level) = self.level_of(at) {
                     self.heading(at, level);
@@ -184,6 +188,20 @@ impl<'w> Walk<'w> {
         let Some(class) = self.dom.attr(at, &local_name!("class")) else { return false };
         let hints = hint::of_names(class);
         hints.has(Hints::HIDDEN) || (hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG))
+    }
+
+    /// The words below a picture. A box of picture and words is no caption.
+    fn caption(&mut self, at: u32) {
+        self.flush();
+        let first = self.out.len();
+        self.flow(at);
+        self.flush();
+        let new = self.out.get_mut(first..).unwrap_or_default();
+        let is_box = new.iter().any(|(block, _)| matches!(block, Block::Image(_)));
+        for (block, rich) in new {
+            let is_line = matches!(block, Block::Text(_) | Block::Link(_));
+            rich.is_caption = is_line && (!is_box || self.dom.item(at).tag == Tag::Figcaption);
+        }
     }
 
     fn block(&mut self, at: u32) {
@@ -531,7 +549,7 @@ impl<'w> Walk<'w> {
             spans.extend(item_spans.into_iter().map(|span| Span { part, ..span }));
         }
         let block = Block::List(List { ordered, items: texts, extra: Vec::new() });
-        self.push_rich(block, Rich { spans, start, note: None });
+        self.push_rich(block, Rich { spans, start, ..Rich::default() });
     }
 }
 

@@ -1,7 +1,9 @@
 //! Which characters the bytes of a page stand for.
 //!
 //! By the standard: a byte order mark, then the header, then a `meta` within
-//! the first kilobyte, then a guess. What was declared is believed.
+//! the first kilobyte, then a guess. What was declared is believed, with one
+//! exception: a stored page often has the `meta` of its former encoding, so
+//! where the bytes are plainly UTF-8, they are read as UTF-8.
 
 use std::borrow::Cow;
 
@@ -9,6 +11,9 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Bytes in which a declaration must stand.
 const PRESCAN: usize = 1024;
+
+/// Characters beyond ASCII that make UTF-8 certain.
+const PLAINLY: usize = 8;
 
 /// A page as text.
 #[derive(Debug)]
@@ -31,11 +36,21 @@ pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> Decoded<'b>
 
 fn choose(bytes: &[u8], declared: Option<&str>) -> &'static Encoding {
     let header = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
-    if let Some(encoding) = header.or_else(|| prescan(bytes)) {
+    if let Some(encoding) = header {
         return encoding;
     }
-    if std::str::from_utf8(bytes).is_ok() {
+    let meta = prescan(bytes);
+    if meta == Some(UTF_8) {
         return UTF_8;
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let n_wide = text.chars().filter(|c| !c.is_ascii()).take(PLAINLY).count();
+        if meta.is_none() || n_wide == PLAINLY {
+            return UTF_8;
+        }
+    }
+    if let Some(encoding) = meta {
+        return encoding;
     }
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Allow);
     detector.feed(bytes, true);
@@ -95,6 +110,8 @@ mod tests {
         assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("gbk")), "UTF-8");
         assert_eq!(name(meta, Some("koi8-r")), "KOI8-R");
         assert_eq!(name(meta, None), "windows-1252");
+        let kept = "<meta charset=gbk><p>\u{6e2f}\u{53e3}".repeat(5);
+        assert_eq!(name(kept.as_bytes(), None), "UTF-8");
         assert_eq!(name(b"<p>Gr\xc3\xbc\xc3\x9fe", None), "UTF-8");
         assert_eq!(name(b"\xff\xfe<\0p\0>\0", None), "UTF-16LE");
     }

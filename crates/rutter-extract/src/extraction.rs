@@ -114,6 +114,29 @@ impl Extraction {
         self.page.to_rich_markdown(&self.rich)
     }
 
+    /// The page as one would read it aloud: its words without the pictures,
+    /// what stands for them and what is written below them.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for (block, rich) in self.page.content.iter().zip(&self.rich) {
+            if rich.is_caption || matches!(block, Block::Image(_)) {
+                continue;
+            }
+            let piece = block.to_text();
+            let piece = piece.trim_end();
+            if !piece.is_empty() {
+                if !out.is_empty() {
+                    out.push_str("\n\n");
+                }
+                out.push_str(piece);
+            }
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out
+    }
+
     /// The links inside the blocks: what they say and where they lead. Blocks
     /// that are links themselves are not among them.
     pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {

@@ -168,6 +168,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     }
     let (root, weight) = heaviest(dom, survey, body, &dropped);
     let root = column(dom, survey, root);
+    let root = tighten(dom, survey, root, &dropped);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     prune(dom, survey, root, &mut dropped);
@@ -268,13 +269,25 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let linky = sum.link_share();
     let name = |name| Some(Reason::Name(name));
     // A long discussion may outweigh what it is about.
-    if hints.has(Hints::COMMENT) && (share < most || 500 < total.prose - sum.prose) {
+    let is_thread = || {
+        let inside = dom.subtree(at).skip(1);
+        item.tag != Tag::Article
+            && 3 <= inside.filter(|at| survey.hints[*at as usize].has(Hints::COMMENT)).count()
+    };
+    if hints.has(Hints::COMMENT)
+        && (share < most || (500 < total.prose - sum.prose && (share < 0.5 || is_thread())))
+    {
         return name(Named::Comments);
     }
     if most <= share {
         return None;
     }
-    if hints.has(Hints::SHARE) && (sum.chars < 400 || 0.3 < linky) {
+    // What holds the title of the page is not beside the point.
+    let is_titled = !is_strong && has_title(dom, at);
+    if is_titled {
+        return None;
+    }
+    if hints.has(Hints::SHARE) && (sum.prose == 0 || 0.3 < linky) {
         return name(Named::Share);
     }
     if hints.has(Hints::RELATED) {
@@ -377,6 +390,77 @@ fn has_title(dom: &Dom, at: u32) -> bool {
 
 fn has(dom: &Dom, at: u32, tag: Tag) -> bool {
     dom.subtree(at).any(|at| dom.item(at).tag == tag)
+}
+
+/// The element inside that is called the content and holds nearly all of it.
+fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
+    let kept = |at: u32| {
+        let (mut until, mut prose) = (0, 0);
+        let mut next = at;
+        for segment in survey.segments.get(survey.within(dom, at)).unwrap_or_default() {
+            while next <= segment.at {
+                if dropped[next as usize].is_some() {
+                    until = until.max(dom.item(next).end);
+                }
+                next += 1;
+            }
+            if until <= segment.at && segment.is_prose() {
+                prose += segment.plain();
+            }
+        }
+        prose
+    };
+    let all = kept(root);
+    let is_single =
+        dom.subtree(root).filter(|at| dom.item(*at).tag == Tag::Article).nth(1).is_none();
+    let mut best = root;
+    let mut at = root + 1;
+    while at < dom.item(best).end {
+        let item = dom.item(at);
+        if dropped[at as usize].is_some() || survey.sum(dom, at).prose * 100 < all * SINGLE {
+            at = item.end;
+            continue;
+        }
+        let needed = match called_content(dom, survey, at) {
+            Called::Surely if item.tag == Tag::Article && is_single => SINGLE,
+            Called::Surely => LOOSE,
+            Called::Perhaps => TIGHT,
+            Called::Nothing => {
+                at += 1;
+                continue;
+            }
+        };
+        if item.tag != Tag::Text && all * needed <= kept(at) * 100 {
+            best = at;
+        }
+        at += 1;
+    }
+    best
+}
+
+/// The share of the text, in per cent, that a part must hold to stand for the
+/// whole: less where its name is certain.
+const SINGLE: u32 = 55;
+const LOOSE: u32 = 75;
+const TIGHT: u32 = 85;
+
+/// What an element is called.
+enum Called {
+    Surely,
+    Perhaps,
+    Nothing,
+}
+
+fn called_content(dom: &Dom, survey: &Survey, at: u32) -> Called {
+    let hints = survey.hints[at as usize];
+    if matches!(dom.item(at).tag, Tag::Article | Tag::Main) {
+        return Called::Surely;
+    }
+    match (hints.has(Hints::CONTENT), hints.has(Hints::STRONG)) {
+        (true, true) => Called::Surely,
+        (true, false) => Called::Perhaps,
+        _ => Called::Nothing,
+    }
 }
 
 /// The column of a layout table that holds most of its text.
@@ -873,7 +957,8 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             dom.head(block, 64, &mut words);
             let is_lone = survey.within(dom, block).len() == 1;
             let announces = crate::phrase::is_elsewhere(&words);
-            let is_orphan = is_before_gap && is_heading && ends_here;
+            let is_title = dom.item(block).tag == Tag::H1;
+            let is_orphan = is_before_gap && is_heading && ends_here && !is_title;
             if is_lone && (is_orphan || (announces && (is_before_gap || next_kept.is_none()))) {
                 dropped[block as usize] = Some(Reason::Line);
                 gone_at = segment.at;

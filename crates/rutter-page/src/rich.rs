@@ -13,6 +13,8 @@ pub struct Rich {
     pub start: Option<u32>,
     /// The admonition the block belongs to.
     pub note: Option<Note>,
+    /// Whether it is the caption of a picture.
+    pub is_caption: bool,
 }
 
 /// A marked range of a block's text.

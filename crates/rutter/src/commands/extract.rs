@@ -67,7 +67,7 @@ enum Format {
     Json,
     /// Markdown with front matter, links and emphasis kept
     Markdown,
-    /// Plain text
+    /// Plain text: what one would read aloud, without pictures and captions
     Text,
 }
 
@@ -160,7 +160,7 @@ fn print(
         Format::Json if extraction.page.content.is_empty() && !is_single => {}
         Format::Json => writeln!(out.data(), "{}", extraction.page.to_line())?,
         Format::Markdown => write!(out.data(), "{}", extraction.to_markdown())?,
-        Format::Text => write!(out.data(), "{}", extraction.page.to_text())?,
+        Format::Text => write!(out.data(), "{}", extraction.to_text())?,
     }
     Ok(())
 }
