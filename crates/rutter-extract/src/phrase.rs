@@ -157,6 +157,75 @@ const ELSEWHERE: &[&str] = &[
     "\u{441}\u{43c}. \u{442}\u{430}\u{43a}\u{436}\u{435}",
 ];
 
+/// How paragraphs begin that ask readers for something.
+const APPEALS: &[&str] = &[
+    "if you enjoyed",
+    "if you like",
+    "if you liked",
+    "do you want to",
+    "want to",
+    "sign up",
+    "subscribe",
+    "support us",
+    "support our",
+    "join our",
+    "join the",
+    "follow us",
+    "follow our",
+    "donate",
+    "click here",
+    "get the",
+    "download our",
+    "download the app",
+    "like us",
+    "unterst\u{fc}tze",
+    "abonnier",
+    "folge uns",
+    "folgen sie uns",
+    "melden sie sich",
+    "melde dich",
+    "jetzt abonnieren",
+    "hier klicken",
+    "klicken sie",
+    "besuchen sie unser",
+    "spenden sie",
+    "sie m\u{f6}chten",
+    "sie wollen",
+    "du willst",
+    "du m\u{f6}chtest",
+    "mit diesem button",
+    "hat dir",
+    "hat ihnen",
+    "gef\u{e4}llt",
+    "wenn dir",
+    "wenn ihnen",
+    "newsletter",
+    "suscr\u{ed}b",
+    "reg\u{ed}strate",
+    "s\u{ed}guenos",
+    "inscr\u{ed}bete",
+    "apoya",
+    "abonnez",
+    "inscrivez",
+    "suivez",
+    "soutenez",
+    "cliquez",
+    "iscriviti",
+    "seguici",
+    "sostieni",
+    "abbonati",
+    "zapisz si\u{119}",
+    "wesprzyj",
+    "obserwuj",
+    "polub",
+    "siga",
+    "assine",
+    "inscreva",
+    "apoie",
+    "volg ons",
+    "steun",
+];
+
 /// How lines begin that name the owner of a picture.
 const CREDITS: &[&str] = &[
     "foto:",
@@ -234,6 +303,12 @@ fn index(table: &[&'static str]) -> Index {
 /// Whether a heading or label announces other pages.
 pub(crate) fn is_elsewhere(text: &str) -> bool {
     static INDEX: LazyLock<Index> = LazyLock::new(|| index(ELSEWHERE));
+    starts_with(text, &INDEX)
+}
+
+/// Whether a paragraph asks readers for something.
+pub(crate) fn is_appeal(text: &str) -> bool {
+    static INDEX: LazyLock<Index> = LazyLock::new(|| index(APPEALS));
     starts_with(text, &INDEX)
 }
 

@@ -689,9 +689,61 @@ fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) 
             dropped[at as usize] = Some(Reason::Links);
         }
     }
+    drop_strays(dom, survey, root, dropped);
     drop_cards(dom, survey, root, dropped);
     drop_announced(dom, survey, root, dropped);
     drop_labels(dom, survey, root, dropped);
+}
+
+/// Drops labels of buttons and players, and appeals, in a text whose prose is
+/// set in paragraphs.
+fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
+    let (mut all, mut in_paragraphs, mut last_prose) = (0, 0, 0);
+    for segment in inside.iter().filter(|segment| segment.is_prose()) {
+        all += segment.chars;
+        if segment.marks.has(Marks::PARAGRAPH) {
+            in_paragraphs += segment.chars;
+        }
+        last_prose = segment.at;
+    }
+    let is_paragraphs = 1500 <= all && all * 8 <= in_paragraphs * 10;
+    let mut words = String::with_capacity(96);
+    for segment in inside {
+        let block = segment.block;
+        if block == root
+            || survey.within(dom, block).len() != 1
+            || dropped[block as usize].is_some()
+        {
+            continue;
+        }
+        let marks = segment.marks;
+        let is_plain = !marks.has(Marks::HEADING)
+            && !marks.has(Marks::CELL)
+            && !marks.has(Marks::ITEM)
+            && !marks.has(Marks::PRE)
+            && !marks.has(Marks::CAPTION)
+            && !marks.has(Marks::QUOTE);
+        if !is_plain {
+            continue;
+        }
+        let is_stray = is_paragraphs
+            && !marks.has(Marks::PARAGRAPH)
+            && !segment.is_prose()
+            && segment.chars < 60
+            && !survey.hints[block as usize].has(Hints::LEAD);
+        let may_ask = segment.chars < 400
+            && (0 < segment.links || last_prose <= segment.at)
+            && segment.chars * 10 < all * 9;
+        if !is_stray && !may_ask {
+            continue;
+        }
+        dom.head(block, 96, &mut words);
+        let is_sentence = words.ends_with(['.', '!', '?', '\u{3002}']);
+        if (is_stray && !is_sentence) || (may_ask && crate::phrase::is_appeal(&words)) {
+            dropped[block as usize] = Some(Reason::Line);
+        }
+    }
 }
 
 /// Drops rows of boxes that each begin with a headline that is a link: other
