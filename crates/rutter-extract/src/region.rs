@@ -168,6 +168,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     }
     let (root, weight) = heaviest(dom, survey, body, &dropped);
     let root = column(dom, survey, root);
+    let root = widen(dom, survey, body, root, weight, &dropped);
     let root = tighten(dom, survey, root, &dropped);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
@@ -391,6 +392,33 @@ fn has_title(dom: &Dom, at: u32) -> bool {
 fn has(dom: &Dom, at: u32, tag: Tag) -> bool {
     dom.subtree(at).any(|at| dom.item(at).tag == tag)
 }
+
+/// The whole, where hardly any prose speaks for a part: an index, a table of
+/// releases, a page of diagrams.
+fn widen(
+    dom: &Dom,
+    survey: &Survey,
+    body: u32,
+    root: u32,
+    weight: f32,
+    dropped: &[Option<Reason>],
+) -> u32 {
+    let kept = |at: u32| {
+        let segments = survey.segments.get(survey.within(dom, at)).unwrap_or_default();
+        let gone = gone(dom, at.saturating_sub(1), segments, dropped);
+        let left = segments.iter().zip(gone).filter(|(_, is_gone)| !is_gone);
+        left.map(|(segment, _)| segment.chars).sum::<u32>()
+    };
+    let all = kept(body);
+    if LITTLE < weight || all <= kept(root) * 2 {
+        return root;
+    }
+    let mut parts = dom.subtree(body).filter(|at| dom.item(*at).tag == Tag::Main);
+    parts.find(|at| all <= kept(*at) * 2).unwrap_or(body)
+}
+
+/// Weight of a region that is too light to stand for its page.
+const LITTLE: f32 = 500.0;
 
 /// The element inside that is called the content and holds nearly all of it.
 fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
@@ -623,7 +651,10 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
                 | Tag::Font
                 | Tag::LlmOnly
         );
-        if is_container {
+        // One item of a list is not a page, unless it is as long as one.
+        let is_item =
+            matches!(item.tag, Tag::Li | Tag::Dd | Tag::Tr) && survey.sum(dom, at).prose < 1000;
+        if is_container && !is_item {
             let range = survey.within(dom, at);
             let mut weight = sums[range.end] - sums[range.start];
             let hints = survey.hints[at as usize];
