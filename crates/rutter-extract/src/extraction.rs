@@ -310,8 +310,7 @@ pub(crate) fn assemble(
         report(&rules::NO_DESCRIPTION, String::new());
         first_sentences(&content).unwrap_or_else(|| title.clone())
     });
-    let schema =
-        found.schema().and_then(|schema| Object::new(Raw::parse(&schema.to_string()).ok()?));
+    let schema = found.schema().and_then(|schema| Object::new(Raw::parse(&schema).ok()?));
     let canonical = facts.canonical.clone().and_then(|url| HttpUrl::parse(url).ok());
     let page = Page {
         url: options.url.clone(),

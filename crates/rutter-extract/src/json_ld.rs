@@ -1,6 +1,8 @@
 //! Schema.org data in a page's scripts.
 
 use rutter_page::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::date;
@@ -32,12 +34,11 @@ impl JsonLd {
             }
         }
         let source = source.trim_end_matches(';');
-        let value = serde_json::from_str(source).or_else(|_| {
-            // Line breaks inside strings are the commonest mistake.
-            serde_json::from_str(&source.replace(['\n', '\r', '\t'], " "))
-        });
-        let value: Value = value.ok()?;
-        (value.is_object() || value.is_array()).then(|| Self { source: source.to_owned(), value })
+        let read = |source: String| Some((serde_json::from_str::<Value>(&source).ok()?, source));
+        // Line breaks inside strings are the commonest mistake.
+        let (value, source) =
+            read(source.to_owned()).or_else(|| read(source.replace(['\n', '\r', '\t'], " ")))?;
+        (value.is_object() || value.is_array()).then_some(Self { source, value })
     }
 }
 
@@ -186,48 +187,66 @@ pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
 }
 
 /// The page's `schema` (D47): one block as it is, several as a graph; path and
-/// site are left out where anything else is there.
-pub(crate) fn schema(blocks: &[JsonLd]) -> Option<Value> {
-    let is_minor = |value: &Value| {
-        value.as_object().is_some_and(|object| {
-            0 < types(object).count()
-                && types(object).all(|kind| matches!(kind, "BreadcrumbList" | "WebSite"))
-        })
-    };
-    let mut kept: Vec<&Value> = blocks.iter().map(|block| &block.value).collect();
-    if 1 < kept.len() {
-        kept.retain(|value| !is_minor(value));
+/// site are left out where anything else is there. Values keep their bytes,
+/// only white space between them goes.
+pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Graph<'a> {
+        #[serde(borrow, rename = "@graph")]
+        graph: Option<Vec<&'a RawValue>>,
     }
-    match kept.as_slice() {
-        [] => None,
-        [Value::Object(one)] => Some(Value::Object(one.clone())),
-        several => {
-            let mut graph = Vec::new();
-            for value in several {
-                match value {
-                    Value::Array(values) => graph.extend(
-                        values
-                            .iter()
-                            .filter(|value| value.is_object() && !is_minor(value))
-                            .cloned(),
-                    ),
-                    Value::Object(object) => match object.get("@graph") {
-                        Some(Value::Array(values)) => {
-                            graph.extend(values.iter().filter(|value| !is_minor(value)).cloned())
-                        }
-                        _ => {
-                            let mut object = object.clone();
-                            object.remove("@context");
-                            graph.push(Value::Object(object));
-                        }
-                    },
-                    _ => {}
-                }
-            }
-            let mut whole = Map::new();
-            whole.insert("@context".to_owned(), Value::String("https://schema.org".to_owned()));
-            whole.insert("@graph".to_owned(), Value::Array(graph));
-            Some(Value::Object(whole))
+    if let [only] = blocks
+        && only.value.is_object()
+    {
+        return Some(compact(&only.source));
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for block in blocks {
+        let source = block.source.as_str();
+        let graph = match &block.value {
+            Value::Array(_) => serde_json::from_str::<Vec<&RawValue>>(source).ok(),
+            _ => serde_json::from_str::<Graph<'_>>(source).ok().and_then(|found| found.graph),
+        };
+        match graph {
+            Some(inner) => parts.extend(inner.into_iter().map(RawValue::get)),
+            None => parts.push(source),
         }
     }
+    let is_minor = |part: &&str| {
+        serde_json::from_str::<Value>(part).ok().as_ref().and_then(Value::as_object).is_none_or(
+            |object| {
+                0 < types(object).count()
+                    && types(object).all(|kind| matches!(kind, "BreadcrumbList" | "WebSite"))
+            },
+        )
+    };
+    let kept: Vec<&str> = parts.iter().copied().filter(|part| !is_minor(part)).collect();
+    let kept = if kept.is_empty() { parts } else { kept };
+    match kept.as_slice() {
+        [] => None,
+        [only] => Some(compact(only)),
+        several => {
+            let several: Vec<String> = several.iter().map(|part| compact(part)).collect();
+            let graph = several.join(",");
+            Some(format!("{{\"@context\":\"https://schema.org\",\"@graph\":[{graph}]}}"))
+        }
+    }
+}
+
+/// JSON without the white space between its values.
+fn compact(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let (mut is_string, mut is_escaped) = (false, false);
+    for c in source.chars() {
+        if is_string {
+            is_string = is_escaped || c != '"';
+            is_escaped = !is_escaped && c == '\\';
+        } else if c == '"' {
+            is_string = true;
+        } else if matches!(c, ' ' | '\n' | '\t' | '\r') {
+            continue;
+        }
+        out.push(c);
+    }
+    out
 }

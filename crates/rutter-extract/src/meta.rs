@@ -3,7 +3,6 @@
 
 use html5ever::local_name;
 use rutter_page::{LanguageTag, Timestamp};
-use serde_json::Value;
 
 use crate::address::Base;
 use crate::date;
@@ -26,6 +25,8 @@ pub(crate) struct Found {
     pub(crate) headings: Vec<String>,
     /// `itemprop` and `rel` values in the body: name, value.
     props: Vec<(&'static str, String)>,
+    /// How many of them stand before the first `h1`.
+    n_before: usize,
     times: Vec<String>,
     /// JSON-LD blocks that could not be read.
     pub(crate) n_broken: usize,
@@ -62,6 +63,9 @@ impl Found {
                     continue;
                 }
                 Tag::H1 | Tag::H2 if found.headings.len() < 6 => {
+                    if item.tag == Tag::H1 && found.n_before == 0 {
+                        found.n_before = found.props.len();
+                    }
                     found
                         .headings
                         .extend(Some(dom.words(at)).filter(|heading| !heading.is_empty()));
@@ -91,8 +95,18 @@ impl Found {
         let content = dom.attr(at, &local_name!("content"));
         if let (Some(name), Some(content)) = (name, content) {
             let content = content.split_whitespace().collect::<Vec<_>>().join(" ");
-            if !content.is_empty() && self.metas.len() < 1000 {
-                self.metas.push((name.trim().to_ascii_lowercase(), content));
+            // Several names may share a value; `dc:title` is `dc.title`.
+            for name in name.split_ascii_whitespace() {
+                if !content.is_empty() && self.metas.len() < 1000 {
+                    let name = name.to_ascii_lowercase();
+                    let name =
+                        name.strip_prefix("dc:").map(|rest| format!("dc.{rest}")).unwrap_or(name);
+                    let name = name
+                        .strip_prefix("dcterms:")
+                        .map(|rest| format!("dcterms.{rest}"))
+                        .unwrap_or(name);
+                    self.metas.push((name, content.clone()));
+                }
             }
         }
     }
@@ -133,10 +147,10 @@ impl Found {
     fn prop(&mut self, dom: &Dom, at: u32) {
         for (name, value) in dom.atoms(at) {
             let kind = match *name {
-                local_name!("itemprop") => match value {
-                    "author" => "author",
-                    "datePublished" => "published",
-                    "dateModified" => "modified",
+                local_name!("itemprop") => match value.split_ascii_whitespace().next() {
+                    Some("author") => "author",
+                    Some("datePublished") => "published",
+                    Some("dateModified") => "modified",
                     _ => continue,
                 },
                 local_name!("rel") if value == "author" && dom.item(at).tag == Tag::A => "author",
@@ -164,17 +178,20 @@ impl Found {
     }
 
     fn prop_of(&self, kind: &str) -> Option<&str> {
-        self.props.iter().find(|(found, _)| *found == kind).map(|(_, value)| value.as_str())
+        // What stands after the title is about this page.
+        let after = self.props.get(self.n_before..).unwrap_or_default().iter();
+        after.chain(&self.props).find(|(found, _)| *found == kind).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn title(&self) -> Option<String> {
-        let stated = json_ld::text(&self.json_ld, &["headline"]).or_else(|| {
+        let stated = self.json_ld_title().or_else(|| {
             self.first(&[
-                "og:title",
                 "dc.title",
                 "dcterms.title",
+                "og:title",
                 "twitter:title",
                 "citation_title",
+                "parsely-title",
             ])
             .map(str::to_owned)
         });
@@ -184,6 +201,19 @@ impl Found {
         stated
             .or_else(|| self.title.as_deref().map(bare))
             .or_else(|| self.headings.first().cloned())
+    }
+
+    /// The title in JSON-LD. Some put a description into `headline`; then the
+    /// name that the page's own title begins with is it.
+    fn json_ld_title(&self) -> Option<String> {
+        let headline = json_ld::text(&self.json_ld, &["headline"])?;
+        let name = json_ld::text(&self.json_ld, &["name"]);
+        let title = self.title.as_deref().unwrap_or("");
+        let is_titled = |text: &str| title.to_lowercase().starts_with(&text.to_lowercase());
+        match name {
+            Some(name) if !is_titled(&headline) && is_titled(&name) => Some(name),
+            _ => Some(headline),
+        }
     }
 
     pub(crate) fn description(&self) -> Option<String> {
@@ -206,10 +236,11 @@ impl Found {
         json_ld::people(&self.json_ld, "author")
             .or_else(|| {
                 self.first(&[
-                    "author",
                     "dc.creator",
                     "dcterms.creator",
+                    "author",
                     "article:author",
+                    "og:article:author",
                     "parsely-author",
                     "citation_author",
                     "sailthru.author",
@@ -219,7 +250,7 @@ impl Found {
                 .map(str::to_owned)
             })
             .or_else(|| self.prop_of("author").filter(is_name).map(str::to_owned))
-            .or_else(|| self.prop_of("byline").map(str::to_owned))
+            .or_else(|| self.prop_of("byline").map(only_name))
             .map(|name| without_by(&unescape(&name)))
             .filter(|name| !name.is_empty())
     }
@@ -399,7 +430,7 @@ impl Found {
         }
     }
 
-    pub(crate) fn schema(&self) -> Option<Value> {
+    pub(crate) fn schema(&self) -> Option<String> {
         json_ld::schema(&self.json_ld)
     }
 }
@@ -415,18 +446,20 @@ fn is_update(dom: &Dom, at: u32) -> bool {
 fn is_byline(class: &str) -> bool {
     class.len() < 60
         && class.split_ascii_whitespace().any(|token| {
-            matches!(
-                token,
-                "byline"
-                    | "author"
-                    | "p-author"
-                    | "author-name"
-                    | "byline__name"
-                    | "entry-author"
-                    | "post-author"
-                    | "article-author"
-                    | "article__author"
-            )
+            token.ends_with("byline")
+                || matches!(
+                    token,
+                    "byline"
+                        | "author"
+                        | "p-author"
+                        | "author-name"
+                        | "byline__name"
+                        | "byline__author"
+                        | "entry-author"
+                        | "post-author"
+                        | "article-author"
+                        | "article__author"
+                )
         })
 }
 
@@ -440,6 +473,14 @@ fn author_in(dom: &Dom, at: u32) -> String {
         Some(content) => content.to_owned(),
         None => dom.words(at),
     }
+}
+
+/// The name in a line that may hold a date and a role beside it.
+fn only_name(byline: &str) -> String {
+    let is_end = |c: char| c.is_ascii_digit() || "\u{2022}|\u{b7}/\n".contains(c);
+    let name = byline.split(is_end).next().unwrap_or("").trim();
+    let n_words = name.split_whitespace().count();
+    if n_words <= 8 { name.to_owned() } else { String::new() }
 }
 
 /// A byline without its first word.
@@ -483,9 +524,11 @@ fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String 
     let halves = |&(at, behind): &(usize, usize)| {
         (title.get(..at).unwrap_or("").trim(), title.get(behind..).unwrap_or("").trim())
     };
-    // The part that is also a heading, best the first, never the site.
+    // The part that is also a heading, best the first, never the site; a last
+    // part that is shorter than the rest is more likely the site.
     let firsts = cuts.iter().map(|cut| halves(cut).0);
-    let lasts = cuts.iter().map(|cut| halves(cut).1);
+    let lasts = cuts.iter().map(halves).filter(|(before, after)| before.len() <= after.len());
+    let lasts = lasts.map(|(_, after)| after);
     if let Some(part) = firsts.chain(lasts).find(|part| is_heading(part) && !is_site(part)) {
         return part.to_owned();
     }

@@ -173,9 +173,33 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     prune(dom, survey, root, &mut dropped);
-    let confidence =
-        if total.prose == 0 { 0.0 } else { (weight / total.prose as f32).clamp(0.0, 1.0) };
+    let confidence = confidence(dom, survey, body, &roots, &dropped);
     Region { roots, dropped, confidence }
+}
+
+/// How much of what reads like prose, and was not dropped for what it is, lies
+/// in the region; less where there is little of it.
+fn confidence(
+    dom: &Dom,
+    survey: &Survey,
+    body: u32,
+    roots: &[u32],
+    dropped: &[Option<Reason>],
+) -> f32 {
+    let segments = survey.segments.get(survey.within(dom, body)).unwrap_or_default();
+    let (mut inside, mut outside) = (0, 0);
+    for (segment, is_gone) in segments.iter().zip(gone(dom, body, segments, dropped)) {
+        if is_gone || !segment.is_prose() {
+            continue;
+        }
+        if roots.iter().any(|root| dom.subtree(*root).contains(&segment.at)) {
+            inside += segment.plain();
+        } else {
+            outside += segment.plain();
+        }
+    }
+    let share = inside as f32 / (inside + outside).max(1) as f32;
+    share * (0.5 + 0.5 * (inside as f32 / 400.0).min(1.0))
 }
 
 /// Marks what cannot be main content wherever it lies.
@@ -236,7 +260,9 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
                 && survey.hints[up as usize].has(Hints::CONTENT)
     });
     match item.tag {
-        Tag::Nav | Tag::Dialog | Tag::Noscript if share < 0.5 => return Some(Reason::Element),
+        Tag::Nav | Tag::Dialog if share < 0.5 => return Some(Reason::Element),
+        // It mostly asks for scripts.
+        Tag::Noscript if sum.prose < 500 || share < 0.5 => return Some(Reason::Element),
         Tag::Button => return Some(Reason::Element),
         // The source of a quotation.
         Tag::Footer
