@@ -1,6 +1,7 @@
 //! The figures of extraction: speed beside peers on documentation and news,
 //! and one very large page.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -211,7 +212,8 @@ fn page(first: usize, n: usize) -> String {
          <nav><ul><li><a href=/>Home</a></li><li><a href=/ref>Reference</a></li></ul></nav><main><h1>Reference</h1>",
     );
     for n in first..first + n {
-        out.push_str(&format!(
+        write!(
+            out,
             "<section id=\"f{n}\"><h2><code>harbour_{n}</code><a class=headerlink href=\"#f{n}\">#</a></h2>\n\
              <p>Moves boat <em>{n}</em> to berth <code>{}</code>, as <a href=\"/guide/{n}.html\">the guide</a> says, \
              and waits until the gate is open.</p>\n<ul><li>Returns {n} where the berth is free.</li>\
@@ -220,7 +222,8 @@ fn page(first: usize, n: usize) -> String {
             n * 7 % 113,
             n % 17,
             n * 31 % 997,
-        ));
+        )
+        .unwrap();
     }
     out.push_str("</main><footer>Written by the harbour office.</footer></body></html>");
     out

@@ -35,7 +35,7 @@ fn snippets_of(folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with("evaldata") && name.ends_with(".json") {
+        if name.starts_with("evaldata") && path.extension().is_some_and(|ending| ending == "json") {
             return Ok(Some(path));
         }
     }

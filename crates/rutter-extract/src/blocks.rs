@@ -12,9 +12,10 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::hint::{self, Hints};
 use crate::inline::Inline;
-use crate::region::{Reason, Region};
+use crate::region::Region;
 use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
+use crate::verdict::Reason;
 use crate::{code, media, note};
 use rutter_page::{Mark, Note, Rich, Span};
 
@@ -174,7 +175,7 @@ impl<'w> Walk<'w> {
                 if let Some(level) = self.level_of(at) {
                     self.heading(at, level);
                 } else if let Some(kind) = note::kind(self.dom, self.survey, at) {
-                    self.note(at, kind);
+                    self.note(at, &kind);
                 } else {
                     self.block(at);
                 }
@@ -368,7 +369,7 @@ impl<'w> Walk<'w> {
         });
         if is_complex || note::kind(self.dom, self.survey, at).is_some() {
             return match note::kind(self.dom, self.survey, at) {
-                Some(kind) => self.note(at, kind),
+                Some(kind) => self.note(at, &kind),
                 None => self.block(at),
             };
         }
@@ -401,7 +402,7 @@ impl<'w> Walk<'w> {
                 continue;
             }
             if cited.as_deref().is_some_and(|cited| dashed == cited) && 0 < idx {
-                citation = cited.clone();
+                citation.clone_from(&cited);
                 continue;
             }
             if !text.is_empty() {
@@ -432,16 +433,16 @@ impl<'w> Walk<'w> {
         self.push(Block::Quote(block), spans);
     }
 
-    fn note(&mut self, at: u32, kind: String) {
+    fn note(&mut self, at: u32, kind: &str) {
         self.flush();
         let outer = self.note.take();
         self.n_groups += 1;
-        let note = Note { kind: kind.clone(), group: self.n_groups };
+        let note = Note { kind: kind.to_owned(), group: self.n_groups };
         self.note = Some(note.clone());
         let title = note::title(self.dom, at);
         let label = match title.map(|title| self.dom.words(title)).filter(|text| !text.is_empty()) {
-            Some(text) => note::label(&kind, &text),
-            None => note::name(&kind),
+            Some(text) => note::label(kind, &text),
+            None => note::name(kind),
         };
         let first = self.out.len();
         match note::body(self.dom, at) {

@@ -5,8 +5,8 @@ use html5ever::local_name;
 
 use crate::dom::Dom;
 use crate::hint::{self, Hints};
-use crate::region::Reason;
 use crate::tag::Tag;
+use crate::verdict::Reason;
 
 /// The text of a code block, white space kept, furniture left out.
 pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
@@ -71,7 +71,7 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
             "hidden" => is_unselectable = true,
             "style" => {
                 is_unselectable |=
-                    value.contains("user-select:none") || value.contains("user-select: none")
+                    value.contains("user-select:none") || value.contains("user-select: none");
             }
             _ => {}
         }

@@ -93,7 +93,7 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
 /// Pages were not written before there was a web, nor a century from now.
 fn sane(time: Timestamp) -> Option<Timestamp> {
     let seconds = time.unix_seconds();
-    (631_152_000 <= seconds && seconds < 4_102_444_800).then_some(time)
+    (631_152_000..4_102_444_800).contains(&seconds).then_some(time)
 }
 
 fn of_digits(text: &str) -> Option<Timestamp> {

@@ -227,7 +227,7 @@ fn mark(
     dom: &Dom,
     survey: &Survey,
     how: &Use,
-    marked: &mut [Option<region::Reason>],
+    marked: &mut [Option<crate::verdict::Reason>],
 ) -> Option<VersionId> {
     let (templates, pinned) = match how {
         Use::Nothing => return None,
@@ -376,14 +376,11 @@ fn shorten(text: &str, most: usize) -> String {
         return text;
     }
     let cut: String = text.chars().take(most).collect();
-    let sentence = cut
-        .match_indices(['.', '!', '?', '\u{3002}'])
-        .map(|(at, stop)| at + stop.len())
-        .filter(|end| {
-            let after = text.get(*end..).and_then(|rest| rest.chars().next());
-            after.is_none_or(|c| c.is_whitespace() || !c.is_ascii())
-        })
-        .next_back();
+    let mut ends = cut.match_indices(['.', '!', '?', '\u{3002}']).map(|(at, stop)| at + stop.len());
+    let sentence = ends.rfind(|end| {
+        let after = text.get(*end..).and_then(|rest| rest.chars().next());
+        after.is_none_or(|c| c.is_whitespace() || !c.is_ascii())
+    });
     if let Some(end) = sentence.filter(|end| most / 3 < *end) {
         return cut.get(..end).unwrap_or(&cut).to_owned();
     }

@@ -24,6 +24,7 @@
 //! an address that is not http(s), and to exceed its [`Limits`].
 
 #![warn(clippy::disallowed_methods)]
+#![expect(clippy::cast_precision_loss, reason = "shares of a page need no more")]
 
 mod address;
 mod blocks;
@@ -44,12 +45,14 @@ mod merge;
 mod meta;
 mod note;
 mod phrase;
+mod prune;
 mod region;
 pub mod rules;
 mod survey;
 mod table;
 mod tag;
 mod template;
+mod verdict;
 mod whole;
 
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};

@@ -17,7 +17,7 @@ struct Items {
     /// Number of the first item that is not out yet.
     start: u32,
     /// Items of the outermost level so far.
-    n_items: u32,
+    n_done: u32,
     ready: Vec<(String, Vec<Span>)>,
 }
 
@@ -28,7 +28,7 @@ impl Walk<'_> {
         let start =
             self.dom.attr(at, &local_name!("start")).and_then(|start| start.trim().parse().ok());
         let start = start.unwrap_or(1);
-        let mut items = Items { ordered, start, n_items: 0, ready: Vec::new() };
+        let mut items = Items { ordered, start, n_done: 0, ready: Vec::new() };
         self.items(at, 0, &mut items);
         self.put(&mut items);
     }
@@ -37,8 +37,8 @@ impl Walk<'_> {
         let ready = std::mem::take(&mut items.ready);
         let start = (items.ordered && items.start != 1).then_some(items.start);
         self.push_list(items.ordered, start, ready);
-        items.start += items.n_items;
-        items.n_items = 0;
+        items.start += items.n_done;
+        items.n_done = 0;
     }
 
     fn items(&mut self, at: u32, level: usize, items: &mut Items) {
@@ -203,7 +203,7 @@ impl Walk<'_> {
         }
         let (text, spans) = self.paragraph.take();
         let lead = if level == 0 { String::new() } else { format!("{}- ", "  ".repeat(level)) };
-        items.n_items += u32::from(level == 0);
+        items.n_done += u32::from(level == 0);
         // A leaf of plain text that looks like a nested item would read as one.
         let text = if level == 0 { text } else { one_line(text) };
         let mut shifted = Vec::with_capacity(spans.len());

@@ -43,7 +43,7 @@ impl Found {
                     found.lang = dom
                         .attr(at, &local_name!("lang"))
                         .or_else(|| dom.attribute(at, "xml:lang"))
-                        .map(str::to_owned)
+                        .map(str::to_owned);
                 }
                 Tag::Title if found.title.is_none() => {
                     found.title = Some(dom.words(at)).filter(|title| !title.is_empty());

@@ -76,7 +76,8 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
         )
     };
     let is_small = || survey.sum(dom, at).chars < 3000;
-    if !is_marked && !(class.split_ascii_whitespace().any(is_bare) && is_small()) {
+    let is_box = is_marked || (class.split_ascii_whitespace().any(is_bare) && is_small());
+    if !is_box {
         return None;
     }
     let mut found = None;

@@ -153,10 +153,12 @@ impl Survey {
                 if item.tag == Tag::Br {
                     n_breaks += 1;
                     goes_on &= n_breaks < 2;
-                } else if item.tag == Tag::A && marks.has(Marks::LINK) && goes_on {
-                    if let Some(segment) = survey.segments.last_mut() {
-                        segment.links += 1;
-                    }
+                } else if item.tag == Tag::A
+                    && marks.has(Marks::LINK)
+                    && goes_on
+                    && let Some(segment) = survey.segments.last_mut()
+                {
+                    segment.links += 1;
                 }
             }
         }

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::dom::{Dom, collapse};
-use crate::region::Reason;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
+use crate::verdict::Reason;
 use crate::{Limits, charset};
 
 /// Pages a layout must have in the sample to be learned.
@@ -155,7 +155,9 @@ impl Version {
         }
         let mut hash = Sha256::new();
         hash.update(layout.to_le_bytes());
-        lines.iter().for_each(|line| hash.update(line.to_le_bytes()));
+        for line in &lines {
+            hash.update(line.to_le_bytes());
+        }
         let mut version =
             Self { id: first_8(hash.finalize().as_slice()), layout, lines, coverage: 0.0 };
         let mut shares: Vec<f32> = pages.iter().map(|page| version.coverage_on(page)).collect();
@@ -164,7 +166,6 @@ impl Version {
         Some(version)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a share")]
     fn coverage_on(&self, sketch: &Sketch) -> f32 {
         let found = self.lines.iter().filter(|line| sketch.lines.binary_search(line).is_ok());
         found.count() as f32 / self.lines.len().max(1) as f32
@@ -274,7 +275,9 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
         level = next;
     }
     let mut hash = Fnv::new();
-    paths.iter().for_each(|path| hash.write(&path.to_le_bytes()));
+    for path in &paths {
+        hash.write(&path.to_le_bytes());
+    }
     hash.0
 }
 

@@ -45,7 +45,8 @@ impl Whole {
                 if at < *end {
                     break;
                 }
-                whole.close(open.pop());
+                whole.close(last);
+                open.pop();
             }
             let item = dom.item(at);
             if region.roots.contains(&at) {
@@ -80,7 +81,7 @@ impl Whole {
             at += 1;
         }
         while let Some(last) = open.pop() {
-            whole.close(Some(last));
+            whole.close(&last);
         }
         whole
     }
@@ -104,13 +105,12 @@ impl Whole {
         });
     }
 
-    fn close(&mut self, open: Option<Open>) {
+    fn close(&mut self, open: &Open) {
         let range = match open {
-            Some(Open::Link { idx, .. }) => self.links.get_mut(idx).map(|link| &mut link.text),
-            Some(Open::Annotated { idx, .. }) => {
-                self.annotated.get_mut(idx).map(|found| &mut found.text)
+            Open::Link { idx, .. } => self.links.get_mut(*idx).map(|link| &mut link.text),
+            Open::Annotated { idx, .. } => {
+                self.annotated.get_mut(*idx).map(|found| &mut found.text)
             }
-            None => None,
         };
         if let Some(range) = range {
             let inner = self.text.get(range.start..).unwrap_or("");

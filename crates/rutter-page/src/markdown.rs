@@ -280,7 +280,7 @@ fn marked(text: &str, spans: &[Span]) -> String {
                 at = end;
             }
             Mark::Math => {
-                out.push_str(&format!("${}$", clean(inner)));
+                write!(out, "${}$", clean(inner)).expect("a string takes everything");
                 at = end;
             }
             Mark::Strong => open_mark(&mut out, &mut open, "**", end),

@@ -1,5 +1,7 @@
 //! Pages in, blocks out: cases as files, properties, limits, templates.
 
+#![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop and waste")]
+
 mod cases;
 mod corpus;
 mod harbour;

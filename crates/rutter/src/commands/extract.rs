@@ -1,5 +1,6 @@
 //! `rutter extract`: pages of HTML or Markdown in, typed blocks out.
 
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -182,7 +183,7 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
             continue;
         }
         let url = if is_several {
-            address(&args.url, path.file_name().map(Path::new).unwrap_or(path))?
+            address(&args.url, path.file_name().map_or(path, Path::new))?
         } else {
             PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?
         };
@@ -239,7 +240,7 @@ fn address(base: &str, inside: &Path) -> anyhow::Result<PageUrl<'static>> {
             if is_plain {
                 url.push(char::from(byte));
             } else {
-                url.push_str(&format!("%{byte:02X}"));
+                write!(url, "%{byte:02X}").expect("a string takes everything");
             }
         }
         if !is_last {

@@ -1,0 +1,383 @@
+//! What lies in the main content and leads elsewhere: groups of links, boxes
+//! that show off other pages, lines about the page, appeals, and the labels
+//! above what was dropped.
+
+use crate::dom::Dom;
+use crate::hint::Hints;
+use crate::phrase;
+use crate::survey::{Marks, Segment, Survey};
+use crate::tag::Tag;
+use crate::verdict::{Named, Reason, gone, has};
+
+/// Drops what is links and little more inside the region, and the labels above
+/// what was dropped.
+pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let mut linky: Vec<u32> = Vec::new();
+    let mut n_linky = 0;
+    let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
+    let last_prose = inside.iter().rev().find(|segment| segment.is_prose());
+    let last_prose = last_prose.map_or(u32::MAX, |segment| segment.at);
+    let first_prose =
+        inside.iter().find(|segment| segment.is_prose()).map_or(0, |segment| segment.at);
+    let mut at = root + 1;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if item.tag == Tag::Text {
+            at += 1;
+            continue;
+        }
+        if dropped[at as usize].is_some() || survey.marks[at as usize].has(Marks::UNSEEN) {
+            at = item.end;
+            continue;
+        }
+        let is_edge = at < first_prose || last_prose < at;
+        if is_contents(dom, survey, at) {
+            dropped[at as usize] = Some(Reason::Name(Named::Contents));
+            at = item.end;
+            continue;
+        }
+        if is_linky(dom, survey, at, is_edge) && !is_headed(dom, at) {
+            n_linky += survey.sum(dom, at).chars;
+            linky.push(at);
+            at = item.end;
+            continue;
+        }
+        if is_line(dom, survey, at) {
+            dropped[at as usize] = Some(Reason::Line);
+            at = item.end;
+            continue;
+        }
+        at += 1;
+    }
+    // Where links make up the page, they are what people came for.
+    if n_linky as f32 <= survey.sum(dom, root).prose as f32 * 0.5 {
+        for at in linky {
+            dropped[at as usize] = Some(Reason::Links);
+        }
+    }
+    drop_strays(dom, survey, root, dropped);
+    drop_cards(dom, survey, root, dropped);
+    drop_announced(dom, survey, root, dropped);
+    drop_labels(dom, survey, root, dropped);
+}
+
+/// Drops labels of buttons and players, and appeals, in a text whose prose is
+/// set in paragraphs.
+fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
+    let (mut all, mut in_paragraphs, mut last_prose) = (0, 0, 0);
+    for segment in inside.iter().filter(|segment| segment.is_prose()) {
+        all += segment.chars;
+        if segment.marks.has(Marks::PARAGRAPH) {
+            in_paragraphs += segment.chars;
+        }
+        last_prose = segment.at;
+    }
+    let is_paragraphs = 1500 <= all && all * 8 <= in_paragraphs * 10;
+    let mut words = String::with_capacity(96);
+    for segment in inside {
+        let block = segment.block;
+        if block == root
+            || survey.within(dom, block).len() != 1
+            || dropped[block as usize].is_some()
+        {
+            continue;
+        }
+        let marks = segment.marks;
+        let is_plain = !marks.has(Marks::HEADING)
+            && !marks.has(Marks::CELL)
+            && !marks.has(Marks::ITEM)
+            && !marks.has(Marks::PRE)
+            && !marks.has(Marks::CAPTION)
+            && !marks.has(Marks::QUOTE);
+        if !is_plain {
+            continue;
+        }
+        let is_stray = is_paragraphs
+            && !marks.has(Marks::PARAGRAPH)
+            && !segment.is_prose()
+            && segment.chars < 60
+            && !survey.hints[block as usize].has(Hints::LEAD);
+        let may_ask = segment.chars < 400
+            && (0 < segment.links || last_prose <= segment.at)
+            && segment.chars * 10 < all * 9;
+        if !is_stray && !may_ask {
+            continue;
+        }
+        dom.head(block, 96, &mut words);
+        let is_sentence = words.ends_with(['.', '!', '?', '\u{3002}']);
+        if (is_stray && !is_sentence) || (may_ask && phrase::is_appeal(&words)) {
+            dropped[block as usize] = Some(Reason::Line);
+        }
+    }
+}
+
+/// Drops rows of boxes that each begin with a headline that is a link: other
+/// pages, shown off. Where they are most of the page, they are the page.
+fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let all = survey.sum(dom, root).prose;
+    let mut at = root;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if dropped[at as usize].is_some() {
+            at = item.end;
+            continue;
+        }
+        let here = at;
+        at += 1;
+        if !matches!(
+            item.tag,
+            Tag::Div
+                | Tag::Section
+                | Tag::Article
+                | Tag::Main
+                | Tag::Body
+                | Tag::Ul
+                | Tag::Td
+                | Tag::Custom
+        ) {
+            continue;
+        }
+        let cards: Vec<u32> =
+            dom.children(here).filter(|child| is_card(dom, survey, *child)).collect();
+        if cards.len() < 2 {
+            continue;
+        }
+        let prose: u32 = cards.iter().map(|card| survey.sum(dom, *card).prose).sum();
+        if prose * 3 < all && 1200 <= all - prose {
+            for card in cards {
+                dropped[card as usize] = Some(Reason::Cards);
+            }
+        }
+    }
+}
+
+fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    if !matches!(dom.item(at).tag, Tag::Div | Tag::Article | Tag::Section | Tag::Li | Tag::Custom) {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.links == 0 || 700 < sum.chars || sum.segments == 0 || has(dom, at, Tag::Pre) {
+        return false;
+    }
+    let segments = survey.segments.get(survey.within(dom, at)).unwrap_or_default();
+    // The headline: the first line, or the first after a kicker and a date.
+    segments.iter().take(3).any(|segment| {
+        3 <= segment.link_words
+            && segment.chars * 9 <= segment.link_chars * 10
+            && (segment.marks.has(Marks::HEADING)
+                || sum.prose != 0
+                || dom.subtree(at).any(|at| dom.item(at).tag == Tag::Img))
+    })
+}
+
+/// Drops what stands below a heading that announces other pages, as far as it
+/// leads there.
+fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    let mut at = root + 1;
+    while at < dom.item(root).end {
+        let item = dom.item(at);
+        if dropped[at as usize].is_some() {
+            at = item.end;
+            continue;
+        }
+        let here = at;
+        at += 1;
+        let Some(level) = item.tag.heading() else { continue };
+        if !phrase::is_elsewhere(&dom.words(here)) {
+            continue;
+        }
+        // The heading may stand in a box of its own.
+        let mut start = here;
+        while start != root
+            && survey.sum(dom, dom.item(start).parent).chars == survey.sum(dom, here).chars
+        {
+            start = dom.item(start).parent;
+        }
+        if start == root {
+            continue;
+        }
+        let parent = dom.item(start).parent;
+        let below: Vec<u32> = dom
+            .children(parent)
+            .filter(|child| start < *child)
+            .take_while(|child| dom.item(*child).tag.heading().is_none_or(|other| level < other))
+            .collect();
+        let (mut links, mut link_chars, mut chars) = (0, 0, 0);
+        for sibling in &below {
+            let sum = survey.sum(dom, *sibling);
+            links += sum.links;
+            link_chars += sum.link_chars;
+            chars += sum.chars;
+        }
+        if 0 < links && chars < link_chars * 4 {
+            for sibling in below {
+                dropped[sibling as usize] = Some(Reason::Links);
+            }
+            dropped[start as usize] = Some(Reason::Line);
+        }
+    }
+}
+
+/// Whether an element is the contents of this very page.
+fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    if !matches!(
+        dom.item(at).tag,
+        Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details
+    ) {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.links < 3 || sum.link_share() < 0.8 || sum.prose != 0 {
+        return false;
+    }
+    let mut links = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A);
+    links.all(|at| {
+        dom.attribute(at, "href").is_none_or(|href| href.starts_with('#') && 1 < href.len())
+    })
+}
+
+/// Whether an element is a group of links.
+fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
+    let tag = dom.item(at).tag;
+    let is_group = matches!(
+        tag,
+        Tag::Ul
+            | Tag::Ol
+            | Tag::Div
+            | Tag::Section
+            | Tag::P
+            | Tag::Table
+            | Tag::Dl
+            | Tag::Blockquote
+    );
+    if !is_group {
+        return false;
+    }
+    let sum = survey.sum(dom, at);
+    if sum.prose != 0 || sum.links == 0 {
+        return false;
+    }
+    // What has a heading of its own is judged part by part.
+    if matches!(tag, Tag::Div | Tag::Section) && has_own_heading(dom, survey, at) {
+        return false;
+    }
+    // Names in the midst of a text are references, phrases are ways out.
+    if !is_edge && sum.link_words < 3 * sum.links {
+        return false;
+    }
+    let share = sum.link_share();
+    // A short way from the top of the site to here.
+    let is_path = matches!(tag, Tag::Ul | Tag::Ol) && is_edge && sum.chars < 120 && 0.4 < share;
+    if is_path {
+        return true;
+    }
+    match tag {
+        Tag::P | Tag::Blockquote => 1 < sum.links && 0.7 < share,
+        Tag::Ul | Tag::Ol => 0.9 < share || (1 < sum.links && 0.7 < share),
+        _ => 1 < sum.links && 0.7 < share,
+    }
+}
+
+/// Whether an element stands right below a heading that names it.
+fn is_headed(dom: &Dom, at: u32) -> bool {
+    let mut here = at;
+    let mut found = None;
+    for _ in 0..3 {
+        let parent = dom.item(here).parent;
+        let before = dom.children(parent).take_while(|child| *child < here).filter(|child| {
+            dom.item(*child).tag != Tag::Text || !dom.text(*child).trim().is_empty()
+        });
+        found = before.last();
+        if found.is_some() || dom.item(parent).tag == Tag::Body {
+            break;
+        }
+        here = parent;
+    }
+    let Some(before) = found else { return false };
+    let heading = dom.subtree(before).rev().find(|at| dom.item(*at).tag.heading().is_some());
+    heading.is_some_and(|heading| {
+        let words = dom.words(heading);
+        dom.item(heading).end == dom.item(before).end
+            && !words.is_empty()
+            && !phrase::is_elsewhere(&words)
+    })
+}
+
+/// Whether an element is one short line that is not part of the text: the way
+/// to another page, the owner of a picture, a date.
+fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    let item = dom.item(at);
+    if !item.tag.is_block() && item.tag != Tag::Time {
+        return false;
+    }
+    let range = survey.within(dom, at);
+    let Some(segment) = survey.segments.get(range.start) else { return false };
+    if range.len() != 1 || 200 < segment.chars || segment.block != at && item.tag != Tag::Time {
+        return false;
+    }
+    let marks = survey.marks[at as usize];
+    if marks.has(Marks::CELL)
+        || marks.has(Marks::PRE)
+        || marks.has(Marks::ITEM) && segment.links == 0
+    {
+        return false;
+    }
+    let mut words = String::with_capacity(96);
+    dom.head(at, 64, &mut words);
+    if 0 < segment.links && !segment.is_prose() && phrase::is_elsewhere(&words) {
+        return true;
+    }
+    (segment.chars < 80 && phrase::is_credit(&words))
+        || (segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(&words))
+}
+
+/// Drops headings and labels that stand before something dropped, or that
+/// announce other pages and have nothing below.
+fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    // From the end: what comes next is known.
+    let range = survey.within(dom, root);
+    let mut gone_at = u32::MAX;
+    let mut next_kept: Option<&Segment> = None;
+    let inside = survey.segments.get(range).unwrap_or_default();
+    let gone = gone(dom, root, inside, dropped);
+    let mut words = String::with_capacity(96);
+    for (segment, is_gone) in inside.iter().zip(gone).rev() {
+        if is_gone {
+            gone_at = segment.at;
+            continue;
+        }
+        let is_heading = segment.marks.has(Marks::HEADING);
+        let is_label = segment.chars < 80 && !segment.is_prose();
+        let block = segment.block;
+        let is_before_gap = gone_at != u32::MAX && next_kept.is_none_or(|next| gone_at < next.at);
+        let ends_here = next_kept.is_none_or(|next| next.marks.has(Marks::HEADING));
+        if is_label
+            && block != root
+            && !segment.marks.has(Marks::CELL)
+            && !segment.marks.has(Marks::PRE)
+        {
+            dom.head(block, 64, &mut words);
+            let is_lone = survey.within(dom, block).len() == 1;
+            let announces = phrase::is_elsewhere(&words);
+            let is_title = dom.item(block).tag == Tag::H1;
+            let is_orphan = is_before_gap && is_heading && ends_here && !is_title;
+            if is_lone && (is_orphan || (announces && (is_before_gap || next_kept.is_none()))) {
+                dropped[block as usize] = Some(Reason::Line);
+                gone_at = segment.at;
+                continue;
+            }
+        }
+        next_kept = Some(segment);
+    }
+}
+
+/// Whether an element holds a heading that is neither a link nor announces
+/// other pages.
+fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    dom.subtree(at).any(|at| {
+        dom.item(at).tag.heading().is_some()
+            && survey.sum(dom, at).link_share() < 0.9
+            && !phrase::is_elsewhere(&dom.words(at))
+    })
+}

@@ -1,0 +1,321 @@
+//! What cannot be main content by its element or its name.
+
+use crate::dom::Dom;
+use crate::hint::Hints;
+use crate::survey::{Marks, Segment, Sum, Survey};
+use crate::tag::Tag;
+
+/// Why a part of a page is not main content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// Its element says so.
+    Element,
+    /// Its name says so.
+    Name(Named),
+    /// It is links, and little more.
+    Links,
+    /// It is one line that belongs to the page rather than to its text.
+    Line,
+    /// It shows off other pages.
+    Cards,
+    /// It is the same on other pages of the site.
+    Template,
+    /// It lies outside the region.
+    Outside,
+}
+
+/// What a name can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    AboutThePage,
+    Advertisement,
+    Appeal,
+    Author,
+    Buttons,
+    Comments,
+    Contents,
+    Credit,
+    Footer,
+    Header,
+    Hidden,
+    Navigation,
+    Notice,
+    Pager,
+    Related,
+    Search,
+    Share,
+    Sidebar,
+    Slides,
+    Tags,
+    Teaser,
+    Widget,
+}
+
+impl Named {
+    fn words(self) -> &'static str {
+        match self {
+            Self::AboutThePage => "about the page",
+            Self::Advertisement => "advertisement",
+            Self::Appeal => "appeal",
+            Self::Author => "author",
+            Self::Buttons => "buttons",
+            Self::Comments => "comments",
+            Self::Contents => "contents",
+            Self::Credit => "credit",
+            Self::Footer => "footer",
+            Self::Header => "header",
+            Self::Hidden => "hidden",
+            Self::Navigation => "navigation",
+            Self::Notice => "notice",
+            Self::Pager => "pager",
+            Self::Related => "related",
+            Self::Search => "search",
+            Self::Share => "share",
+            Self::Sidebar => "sidebar",
+            Self::Slides => "slides",
+            Self::Tags => "tags",
+            Self::Teaser => "teaser",
+            Self::Widget => "widget",
+        }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Element => "its element is for other things",
+            Self::Name(name) => return write!(f, "its name says: {}", name.words()),
+            Self::Links => "links and little more",
+            Self::Line => "a line about the page or another one",
+            Self::Cards => "one of several boxes that show off other pages",
+            Self::Template => "the same on other pages of the site",
+            Self::Outside => "outside the main content",
+        })
+    }
+}
+
+/// Marks what cannot be main content wherever it lies.
+pub(crate) fn ban(
+    dom: &Dom,
+    survey: &Survey,
+    body: u32,
+    total: Sum,
+    dropped: &mut [Option<Reason>],
+) {
+    let mut at = body + 1;
+    while at < dom.item(body).end {
+        let item = dom.item(at);
+        if item.tag == Tag::Text {
+            at += 1;
+            continue;
+        }
+        if survey.marks[at as usize].has(Marks::UNSEEN) || dropped[at as usize].is_some() {
+            at = item.end;
+            continue;
+        }
+        if let Some(reason) = verdict(dom, survey, at, total) {
+            dropped[at as usize] = Some(reason);
+            at = item.end;
+            continue;
+        }
+        at += 1;
+    }
+}
+
+/// What is known about an element that is judged.
+struct Look {
+    tag: Tag,
+    hints: Hints,
+    sum: Sum,
+    /// Its share of the page's prose.
+    share: f32,
+    linky: f32,
+    in_article: bool,
+}
+
+fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
+    let item = dom.item(at);
+    let hints = survey.hints[at as usize];
+    if item.tag.heading().is_some() {
+        let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
+        return is_unseen.then_some(Reason::Name(Named::Hidden));
+    }
+    let is_suspect = matches!(
+        item.tag,
+        Tag::Nav
+            | Tag::Aside
+            | Tag::Footer
+            | Tag::Header
+            | Tag::Form
+            | Tag::Dialog
+            | Tag::Noscript
+            | Tag::Menu
+            | Tag::Fieldset
+            | Tag::Button
+    );
+    if !is_suspect && !hints.has(ALL_BAD) {
+        return None;
+    }
+    let sum = survey.sum(dom, at);
+    let share = if total.prose == 0 {
+        sum.chars as f32 / total.chars.max(1) as f32
+    } else {
+        sum.prose as f32 / total.prose as f32
+    };
+    let is_body = |hints: Hints| hints.has(Hints::STRONG) && hints.has(Hints::CONTENT);
+    let in_article = dom.ancestors(item.parent).any(|up| {
+        matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
+            || is_body(survey.hints[up as usize])
+    });
+    let look = Look { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
+    match by_element(dom, at, &look) {
+        Verdict::Drop => return Some(Reason::Element),
+        Verdict::Keep => return None,
+        Verdict::Open => {}
+    }
+    // The body of an article may be called many things.
+    let is_own = item.tag == Tag::Article || is_body(hints);
+    if item.tag == Tag::Main || (is_own && !hints.has(OTHERS)) {
+        return None;
+    }
+    by_name(dom, survey, at, &look, total).map(Reason::Name)
+}
+
+/// What the element alone says.
+enum Verdict {
+    Drop,
+    Keep,
+    Open,
+}
+
+fn by_element(dom: &Dom, at: u32, look: &Look) -> Verdict {
+    let Look { tag, hints, sum, share, linky, in_article } = look;
+    let is_source = || {
+        let parent = dom.item(at).parent;
+        dom.ancestors(parent).take(3).any(|up| dom.item(up).tag == Tag::Blockquote)
+    };
+    let is_dropped = match tag {
+        Tag::Button => true,
+        Tag::Nav | Tag::Dialog => *share < 0.5,
+        // It mostly asks for scripts.
+        Tag::Noscript => sum.prose < 500 || *share < 0.5,
+        // The source of a quotation.
+        Tag::Footer if is_source() => return Verdict::Keep,
+        Tag::Footer => *share < 0.3,
+        Tag::Aside => {
+            let is_box = *in_article && 0 < sum.prose && *linky < 0.1;
+            *share < 0.3 && !hints.has(Hints::ADMONITION.with(Hints::CONTENT)) && !is_box
+        }
+        Tag::Header => *share < 0.3 && !in_article,
+        Tag::Form | Tag::Fieldset => *share < 0.25,
+        Tag::Menu => 0.5 < *linky,
+        _ => false,
+    };
+    if is_dropped { Verdict::Drop } else { Verdict::Open }
+}
+
+/// What the name says, where the numbers agree.
+fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Option<Named> {
+    let Look { tag, hints, sum, share, linky, in_article } = *look;
+    let is_strong = hints.has(Hints::STRONG) && !hints.has(Hints::CONTENT);
+    let most = if is_strong { 0.4 } else { 0.25 };
+    // A long discussion may outweigh what it is about.
+    let is_thread = || {
+        let inside = dom.subtree(at).skip(1);
+        tag != Tag::Article
+            && 3 <= inside.filter(|at| survey.hints[*at as usize].has(Hints::COMMENT)).count()
+    };
+    let is_beside = 500 < total.prose - sum.prose && (share < 0.5 || is_thread());
+    if hints.has(Hints::COMMENT) && (share < most || is_beside) {
+        return Some(Named::Comments);
+    }
+    // What holds the title of the page is not beside the point.
+    if most <= share || (!is_strong && has_title(dom, at)) {
+        return None;
+    }
+    let is_label = sum.prose == 0;
+    // A box beside the text belongs to it, where it is not a way elsewhere.
+    let is_box = in_article && !is_label && linky < 0.1;
+    let table = [
+        (Hints::SHARE, Named::Share, is_label || 0.3 < linky),
+        (Hints::RELATED, Named::Related, true),
+        (Hints::SIDE, Named::Sidebar, !is_box),
+        (Hints::NAV, Named::Navigation, 0.3 < linky || (is_strong && sum.chars < 100)),
+        (Hints::PAGER, Named::Pager, sum.chars < 400),
+        (Hints::TOC, Named::Contents, 0.5 < linky),
+        (Hints::AD, Named::Advertisement, sum.chars < 600 || 0.3 < linky),
+        (Hints::NOTICE, Named::Notice, share < 0.2),
+        (Hints::SEARCH, Named::Search, sum.chars < 300),
+        (Hints::FOOT, Named::Footer, !in_article || 0.3 < linky || is_label),
+        (Hints::HEAD, Named::Header, !in_article && is_label && !has_heading(dom, at)),
+        (Hints::TAGS, Named::Tags, is_label && (0.4 < linky || sum.chars < 120)),
+        (Hints::CREDIT, Named::Credit, sum.chars < 150),
+        (Hints::META, Named::AboutThePage, share < 0.1 && sum.chars < 250),
+        (Hints::AUTHOR, Named::Author, share < 0.15),
+        (Hints::TEASER, Named::Teaser, 0 < sum.links && share < 0.15 && 2000 < total.prose),
+        (Hints::WIDGET, Named::Widget, 0.3 < linky),
+        (Hints::APPEAL, Named::Appeal, share < 0.1),
+        (Hints::SLIDES, Named::Slides, is_label && 0 < sum.chars),
+        (Hints::BUTTONS, Named::Buttons, is_label && sum.chars < 200 && !has(dom, at, Tag::Pre)),
+        (Hints::HIDDEN, Named::Hidden, sum.chars < 200),
+    ];
+    table.into_iter().find(|(hint, _, is_so)| *is_so && hints.has(*hint)).map(|(_, named, _)| named)
+}
+
+/// What an article can be that is not the page's own.
+const OTHERS: Hints = Hints::RELATED.with(Hints::COMMENT).with(Hints::TEASER).with(Hints::AD);
+
+const ALL_BAD: Hints = Hints::NAV
+    .with(Hints::SIDE)
+    .with(Hints::COMMENT)
+    .with(Hints::SHARE)
+    .with(Hints::RELATED)
+    .with(Hints::AD)
+    .with(Hints::NOTICE)
+    .with(Hints::FOOT)
+    .with(Hints::HEAD)
+    .with(Hints::META)
+    .with(Hints::PAGER)
+    .with(Hints::TOC)
+    .with(Hints::HIDDEN)
+    .with(Hints::SEARCH)
+    .with(Hints::AUTHOR)
+    .with(Hints::TAGS)
+    .with(Hints::TEASER)
+    .with(Hints::BUTTONS)
+    .with(Hints::APPEAL)
+    .with(Hints::CREDIT)
+    .with(Hints::SLIDES)
+    .with(Hints::WIDGET);
+
+pub(crate) fn has_title(dom: &Dom, at: u32) -> bool {
+    has(dom, at, Tag::H1)
+}
+
+pub(crate) fn has(dom: &Dom, at: u32, tag: Tag) -> bool {
+    dom.subtree(at).any(|at| dom.item(at).tag == tag)
+}
+
+pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
+    dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some())
+}
+
+/// For each segment of a region, whether it lies in something dropped.
+pub(crate) fn gone(
+    dom: &Dom,
+    root: u32,
+    segments: &[Segment],
+    dropped: &[Option<Reason>],
+) -> Vec<bool> {
+    let (mut until, mut next) = (0, root + 1);
+    let is_gone = segments.iter().map(|segment| {
+        while next <= segment.at {
+            if dropped[next as usize].is_some() {
+                until = until.max(dom.item(next).end);
+            }
+            next += 1;
+        }
+        segment.at < until
+    });
+    is_gone.collect()
+}
