@@ -43,6 +43,9 @@ pub(crate) fn run_for(target: &str, seconds: u64) -> anyhow::Result<()> {
 }
 
 pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
+    if target == "html" {
+        return seed_pages(corpus);
+    }
     for entry in fs::read_dir(root().join("conformance/vectors/scp/files"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -76,4 +79,19 @@ pub(crate) fn run_args(target: &str, rest: &[&str]) -> anyhow::Result<()> {
         _ => anyhow::bail!("usage: cargo xtask fuzz TARGET [--seconds N]"),
     };
     run_for(target, seconds)
+}
+
+/// Pages of the example, the cases and the own set; `#` leads Markdown.
+fn seed_pages(corpus: &Path) -> anyhow::Result<()> {
+    for ending in ["html", "md"] {
+        for path in crate::tidy::files(ending)? {
+            let name = path.to_string_lossy().replace(['/', '\\'], "-");
+            let mut bytes = vec![if ending == "md" { b'#' } else { b'<' }];
+            bytes.extend(fs::read(root().join(&path))?);
+            // Long pages make slow mutants.
+            bytes.truncate(16_384);
+            fs::write(corpus.join(name), bytes)?;
+        }
+    }
+    Ok(())
 }

@@ -269,8 +269,9 @@ pub(crate) fn assemble(
     let Material { found, mut content, mut rich, confidence, is_script } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     let facts = found.facts(base);
-    let own_description = found.description();
-    let title = found.title();
+    let is_said = |text: &String| text.chars().any(|c| !c.is_whitespace() && !c.is_control());
+    let own_description = found.description().filter(is_said);
+    let title = found.title().filter(is_said);
     if content.is_empty() {
         if is_script && whole.text.len() < 200 {
             report(&rules::SCRIPT_SHELL, String::new());
@@ -303,12 +304,12 @@ pub(crate) fn assemble(
     });
     let title = title.unwrap_or_else(|| {
         report(&rules::NO_TITLE, String::new());
-        let first = content.iter().find_map(prose).map(|text| shorten(text, 80));
-        first.filter(|text| !text.is_empty()).unwrap_or_else(|| options.url.as_str().to_owned())
+        let mut first = content.iter().filter_map(prose).map(|text| shorten(text, 80));
+        first.find(is_said).unwrap_or_else(|| options.url.as_str().to_owned())
     });
     let description = own_description.unwrap_or_else(|| {
         report(&rules::NO_DESCRIPTION, String::new());
-        first_sentences(&content).unwrap_or_else(|| title.clone())
+        first_sentences(&content).filter(is_said).unwrap_or_else(|| title.clone())
     });
     let schema = found.schema().and_then(|schema| Object::new(Raw::parse(&schema).ok()?));
     let canonical = facts.canonical.clone().and_then(|url| HttpUrl::parse(url).ok());
