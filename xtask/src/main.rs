@@ -10,6 +10,7 @@ mod docs;
 mod fuzz;
 mod interop;
 mod outside;
+mod score;
 mod tidy;
 
 use std::path::PathBuf;
@@ -24,7 +25,10 @@ const USAGE: &str = "usage: cargo xtask CHORE
   clauses [SPEC]   which clauses of the specifications a test names, and which none
   docs [--check]   write docs/cli.md and docs/rules.md, or see that they are up to date
   interop          files we write, read by Python's gzip and zstandard
-  bench [ARGS]     speed and memory beside peers
+  score [DIR...]   quality of extraction: the own set, or what the folders hold
+  outside DIR      the same on pages the project never contains, with trafilatura beside us
+  bench [scp]      speed and memory of collections beside peers
+  bench extract [--news DIR]   speed and memory of extraction beside peers
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -37,6 +41,8 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["interop"] => interop::run_all(),
+        ["score", rest @ ..] => score::score(rest),
+        ["outside", folder] => score::outside(folder),
         ["bench", rest @ ..] => bench(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
         _ => Err(anyhow::anyhow!(USAGE)),
@@ -69,12 +75,21 @@ fn test() -> anyhow::Result<()> {
 }
 
 fn bench(rest: &[&str]) -> anyhow::Result<()> {
+    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
+    if let ["extract", rest @ ..] = rest {
+        let docs = score::documentation()?;
+        let python = outside::python(&["resiliparse"])?;
+        let peer = score::peers()?;
+        command.arg("extract").arg("--docs").arg(docs).arg("--python").arg(python);
+        let here = std::env::current_dir()?;
+        let rest =
+            rest.iter().map(|arg| if arg.starts_with("--") { arg.into() } else { here.join(arg) });
+        return run(command.arg("--peer").arg(peer).args(rest));
+    }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;
     let rest = if rest.is_empty() { &["scp"][..] } else { rest };
-    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
-    command.args(rest);
-    run(&mut command)
+    run(command.args(rest))
 }
 
 /// The folder of the workspace.
