@@ -85,6 +85,17 @@ struct Job {
     from: From,
 }
 
+impl Job {
+    /// What to call it in messages.
+    fn name(&self) -> String {
+        if self.path.as_os_str() == "-" {
+            "<stdin>".to_owned()
+        } else {
+            self.path.display().to_string()
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     one_stdin(&args.files)?;
     let jobs = jobs(args)?;
@@ -116,7 +127,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         for finding in std::mem::take(&mut extraction.findings) {
             report.report(finding);
         }
-        say_findings(&job.path.display().to_string(), &report, out);
+        say_findings(&job.name(), &report, out);
         if extraction.page.content.is_empty() {
             n_empty += 1;
         }
@@ -314,7 +325,7 @@ fn render(command: &str, job: &Job, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     anyhow::ensure!(
         rendered.len() as u64 <= LARGEST,
         "{}: the render command printed more than {LARGEST} bytes",
-        job.path.display()
+        job.name()
     );
     drop(feeding.join());
     let status = child.wait().context("the render command")?;
