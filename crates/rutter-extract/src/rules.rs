@@ -62,12 +62,12 @@ rutter_finding::rules! {
         "What it says about the page is lost for everybody.",
         "Validate the JSON.";
     /// No description anywhere.
-    NO_DESCRIPTION = "HT013" "no-description" (hint, "SCP-061")
+    NO_DESCRIPTION = "HT013" "no-description" (hint, "SCP-034")
         "page has no description; its first sentences stand in",
         "Summaries show whatever the text begins with.",
         "Write `<meta name=\"description\" content=\"…\">`.";
     /// No title anywhere.
-    NO_TITLE = "HT014" "no-title" (advice, "SCP-060")
+    NO_TITLE = "HT014" "no-title" (advice, "SCP-033")
         "page has no title",
         "Its first words or its address stand in.",
         "Write `<title>`.";

@@ -140,7 +140,8 @@ fn ours_every_reading_rule_has_a_vector() {
     // These need a bomb, a giant or a slow machine; tests of the reader have them.
     let elsewhere = ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044"];
     let text: String = expectations().values().map(Value::to_string).collect();
-    for rule in rutter_check::registry::all() {
+    let is_scp = |rule: &&&rutter_finding::Rule| rule.code.starts_with("SC");
+    for rule in rutter_check::registry::all().iter().filter(is_scp) {
         let is_covered = text.contains(rule.code) || elsewhere.contains(&rule.code);
         assert!(is_covered, "no vector names {} {}", rule.code, rule.name);
     }

@@ -1,13 +1,15 @@
 //! Every file in `fixtures` is a case: its snapshot shows the page as Markdown
 //! and as JSON, what it says about itself, and the findings.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 use rutter_extract::{Extraction, html, markdown};
 
 use crate::{options, read};
 
-#[test] // SCP-058 SCP-061 SCP-070
+#[test] // SCP-053 SCP-054 SCP-055 SCP-057 SCP-058 SCP-059 SCP-061 SCP-062 SCP-064 SCP-071
 fn fixtures() {
     insta::glob!("../../fixtures", "*.{html,md}", |path| {
         let input = std::fs::read(path).unwrap();
@@ -78,7 +80,7 @@ fn ours_an_encoding_is_read_as_declared() {
     assert_eq!(extraction.page.language.as_str(), "ru");
 }
 
-#[test] // SCP-045
+#[test] // SCP-055
 fn ours_links_of_paragraphs_become_blocks_where_asked() {
     let page = "<main><p>See <a href=/a>one</a> and <a href=/b>two</a>, both near the gate.</main>";
     let mut how = options("https://harbour.example/");
@@ -108,4 +110,34 @@ fn ours_the_explanation_covers_the_whole_page() {
         })
         .collect();
     insta::assert_snapshot!(why.join("\n"));
+}
+
+#[test]
+fn ours_every_rule_has_a_page_that_breaks_it() {
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    let mut take = |extraction: &Extraction| {
+        found.extend(extraction.findings.iter().map(|finding| finding.rule.code));
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let input = std::fs::read(&path).unwrap();
+        let how = options("https://harbour.example/");
+        let is_markdown = path.extension().is_some_and(|ending| ending == "md");
+        take(&if is_markdown { markdown(&input, &how) } else { html(&input, &how) });
+    }
+    take(&read(b"<meta charset=utf-8><p>\xff\xfe broken bytes in the middle of it"));
+    take(&read(
+        "<p>The gate is opened twice a day, when the water stands high enough for the boats.",
+    ));
+    take(&read("<div>".repeat(1000)));
+    take(&read("<p>A paragraph that is short but says enough to stand.</p>".repeat(1001)));
+    take(&read("<pre>x</pre>".repeat(1001)));
+    take(&read("<table><tr><td>1</td><td>2</td></tr></table>"));
+    let mut how = options("https://harbour.example/");
+    how.limits.nodes = 10;
+    take(&html("<p>x".repeat(10_000).as_bytes(), &how));
+    for rule in rutter_extract::rules::ALL {
+        assert!(found.contains(rule.code), "{} {}", rule.code, rule.name);
+    }
 }

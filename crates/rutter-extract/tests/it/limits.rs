@@ -32,7 +32,7 @@ fn ours_formatting_that_multiplies_is_cut_and_said() {
     assert!(codes(&extraction.findings).contains(&"HT010"));
 }
 
-#[test] // SCP-180
+#[test] // D36
 fn ours_blocks_are_merged_and_no_word_is_lost() {
     let page: String = (0..3000)
         .map(|n| {

@@ -88,7 +88,7 @@ fn piece() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    #[test] // SCP-188 SCP-094 SCP-103 SCP-180
+    #[test] // SCP-188 SCP-054
     fn spec_every_page_satisfies_the_rules_of_the_format(
         pieces in prop::collection::vec(piece(), 0..120)
     ) {
