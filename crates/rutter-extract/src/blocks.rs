@@ -327,6 +327,12 @@ impl<'w> Walk<'w> {
     /// A figure: a quotation with its source, a recording with its chapters,
     /// or a picture and its caption.
     fn figure(&mut self, at: u32) {
+        let n_read = self.read.len();
+        self.figure_parts(at);
+        self.read.truncate(n_read);
+    }
+
+    fn figure_parts(&mut self, at: u32) {
         self.flush();
         let find = |tag: Tag| self.dom.subtree(at).find(|at| self.dom.item(*at).tag == tag);
         let caption = find(Tag::Figcaption);
@@ -650,8 +656,10 @@ pub(crate) fn with_links(blocks: Vec<Both>) -> Vec<Both> {
     let mut out = Vec::with_capacity(blocks.len());
     for (block, rich) in blocks {
         let mut links = Vec::new();
+        let parts = parts(&block);
         for span in &rich.spans {
-            let text = part(&block, span.part)
+            let text = parts
+                .get(span.part as usize)
                 .and_then(|text| text.get(span.start as usize..span.end as usize));
             if let (Mark::Link(url), Some(text)) = (&span.mark, text)
                 && let Ok(url) = HttpUrl::parse(url.clone())
@@ -661,20 +669,21 @@ pub(crate) fn with_links(blocks: Vec<Both>) -> Vec<Both> {
                     .push((Block::Link(link), Rich { note: rich.note.clone(), ..Rich::default() }));
             }
         }
+        drop(parts);
         out.push((block, rich));
         out.extend(links);
     }
     out
 }
 
-/// One of the strings of a block.
-pub(crate) fn part<'b>(block: &'b Block<'_>, part: u32) -> Option<&'b str> {
+/// The strings of a block that spans count in.
+pub(crate) fn parts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
-        Block::Text(block) => Some(&block.text),
-        Block::Heading(block) => Some(&block.text),
-        Block::Quote(block) => Some(&block.text),
-        Block::List(block) => block.items.get(part as usize).map(|item| &**item),
-        Block::Table(block) => block.rows.iter().flatten().nth(part as usize).map(|cell| &**cell),
-        _ => None,
+        Block::Text(block) => vec![&block.text],
+        Block::Heading(block) => vec![&block.text],
+        Block::Quote(block) => vec![&block.text],
+        Block::List(block) => block.items.iter().map(|item| &**item).collect(),
+        Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
+        _ => Vec::new(),
     }
 }

@@ -91,6 +91,7 @@ pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
     is_numbers
         && dom
             .children(row)
+            .take(8)
             .filter(|cell| dom.subtree(*cell).any(|at| dom.item(at).tag == Tag::Pre))
             .count()
             == 2
@@ -100,8 +101,9 @@ pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
 pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
     let inner = dom.subtree(at).skip(1).find(|at| dom.item(*at).tag == Tag::Code);
     let outer = dom.ancestors(at).skip(1).take(8).take_while(|up| {
-        // Whatever holds two blocks says nothing about either.
-        dom.subtree(*up).filter(|at| dom.item(*at).tag == Tag::Pre).nth(2).is_none()
+        // Whatever holds several blocks, or much else, says nothing about any.
+        let inside = dom.subtree(*up);
+        inside.len() < 5000 && inside.filter(|at| dom.item(*at).tag == Tag::Pre).nth(2).is_none()
     });
     let places = inner.into_iter().chain([at]).chain(outer);
     let mut bare = None;

@@ -169,6 +169,32 @@ impl Dom {
         })
     }
 
+    /// The siblings behind an item, in order.
+    pub(crate) fn following(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let parent = self.item(at).parent;
+        let end = self.items.get(parent as usize).map_or(self.len(), |parent| parent.end);
+        let mut next = self.item(at).end;
+        std::iter::from_fn(move || {
+            let sibling = next;
+            (sibling < end).then(|| {
+                next = self.item(sibling).end;
+                sibling
+            })
+        })
+    }
+
+    /// The siblings before an item, the nearest first.
+    pub(crate) fn preceding(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let parent = self.item(at).parent;
+        let mut here = at;
+        std::iter::from_fn(move || {
+            // The item before it in the document lies in the sibling before it.
+            let before = here.checked_sub(1).filter(|before| *before != parent)?;
+            here = self.ancestors(before).find(|up| self.item(*up).parent == parent)?;
+            Some(here)
+        })
+    }
+
     /// The items from `at` to the root, itself first.
     pub(crate) fn ancestors(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let mut next = Some(at);

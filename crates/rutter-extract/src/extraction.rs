@@ -141,8 +141,10 @@ impl Extraction {
     /// that are links themselves are not among them.
     pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {
         self.page.content.iter().zip(&self.rich).flat_map(|(block, rich)| {
+            let parts =
+                if rich.spans.is_empty() { Vec::new() } else { crate::blocks::parts(block) };
             rich.spans.iter().filter_map(move |span| {
-                let text = crate::blocks::part(block, span.part)?;
+                let text = parts.get(span.part as usize)?;
                 let text = text.get(span.start as usize..span.end as usize)?;
                 match &span.mark {
                     rutter_page::Mark::Link(url) => Some((text, url.as_str())),

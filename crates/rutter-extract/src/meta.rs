@@ -27,6 +27,8 @@ pub(crate) struct Found {
     props: Vec<(&'static str, String)>,
     /// How many of them stand before the first `h1`.
     n_before: usize,
+    /// How many elements looked as if they named an author or a date.
+    n_tried: usize,
     times: Vec<String>,
     /// JSON-LD blocks that could not be read.
     pub(crate) n_broken: usize,
@@ -81,7 +83,7 @@ impl Found {
                 }
                 _ => {}
             }
-            if item.tag != Tag::Text && found.props.len() < 64 {
+            if item.tag != Tag::Text && found.props.len() < 64 && found.n_tried < 256 {
                 found.prop(dom, at);
             }
             at += 1;
@@ -157,6 +159,7 @@ impl Found {
                 local_name!("class") if is_byline(value) => "byline",
                 _ => continue,
             };
+            self.n_tried += 1;
             let value = match kind {
                 "published" | "modified" => dom
                     .attribute(at, "content")

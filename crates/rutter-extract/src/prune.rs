@@ -197,12 +197,9 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
         if start == root {
             continue;
         }
-        let parent = dom.item(start).parent;
-        let below: Vec<u32> = dom
-            .children(parent)
-            .filter(|child| start < *child)
-            .take_while(|child| dom.item(*child).tag.heading().is_none_or(|other| level < other))
-            .collect();
+        let is_below =
+            |child: &u32| dom.item(*child).tag.heading().is_none_or(|other| level < other);
+        let below: Vec<u32> = dom.following(start).take_while(is_below).collect();
         let (mut links, mut link_chars, mut chars) = (0, 0, 0);
         for sibling in &below {
             let sum = survey.sum(dom, *sibling);
@@ -285,10 +282,9 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
     let mut found = None;
     for _ in 0..3 {
         let parent = dom.item(here).parent;
-        let before = dom.children(parent).take_while(|child| *child < here).filter(|child| {
-            dom.item(*child).tag != Tag::Text || !dom.text(*child).trim().is_empty()
+        found = dom.preceding(here).find(|sibling| {
+            dom.item(*sibling).tag != Tag::Text || !dom.text(*sibling).trim().is_empty()
         });
-        found = before.last();
         if found.is_some() || dom.item(parent).tag == Tag::Body {
             break;
         }

@@ -242,7 +242,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
         }
         let is_inside = dom.ancestors(parent).any(|up| dom.item(up).tag == Tag::Article);
         let mut here = Vec::new();
-        for sibling in dom.children(parent).take_while(|sibling| *sibling < at) {
+        for sibling in dom.preceding(at).take(MOST_LEADS) {
             if dom.item(sibling).tag == Tag::Text
                 || dropped[sibling as usize].is_some()
                 || survey.marks[sibling as usize].has(Marks::UNSEEN)
@@ -263,11 +263,15 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
                 here.push(sibling);
             }
         }
+        here.reverse();
         found.splice(0..0, here);
         at = parent;
     }
     found
 }
+
+/// Siblings before the region that are looked at, on each level.
+const MOST_LEADS: usize = 20;
 
 /// How much a segment speaks for the element it lies in.
 fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {

@@ -162,16 +162,20 @@ fn list(block: &List<'_>, rich: &Rich) -> String {
     out
 }
 
-/// The spans of one part, their places counted from `start`.
+/// The spans of one part, their places counted from `start`; spans lie by part.
 fn of_part(spans: &[Span], part: u32, start: usize) -> Vec<Span> {
     let start = u32::try_from(start).unwrap_or(u32::MAX);
-    let own = spans.iter().filter(|span| span.part == part && start <= span.start);
-    own.map(|span| Span {
-        start: span.start - start,
-        end: span.end.saturating_sub(start),
-        ..span.clone()
-    })
-    .collect()
+    let first = spans.partition_point(|span| span.part < part);
+    let own = spans.get(first..).unwrap_or_default();
+    own.iter()
+        .take_while(|span| span.part == part)
+        .filter(|span| start <= span.start)
+        .map(|span| Span {
+            start: span.start - start,
+            end: span.end.saturating_sub(start),
+            ..span.clone()
+        })
+        .collect()
 }
 
 /// How deep a flattened item lies: two spaces and `- ` for each level.
