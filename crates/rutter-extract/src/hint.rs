@@ -78,6 +78,12 @@ const WORDS: &[(&str, Hints)] = &[
     ("breadcrumb", Hints::NAV.with(Hints::STRONG)),
     ("navigation", Hints::NAV),
     ("navbar", Hints::NAV.with(Hints::STRONG)),
+    ("navheader", Hints::NAV.with(Hints::STRONG)),
+    ("navfooter", Hints::NAV.with(Hints::STRONG)),
+    ("navlinks", Hints::NAV.with(Hints::STRONG)),
+    ("mainnav", Hints::NAV.with(Hints::STRONG)),
+    ("subnav", Hints::NAV.with(Hints::STRONG)),
+    ("topnav", Hints::NAV.with(Hints::STRONG)),
     ("navi", Hints::NAV),
     ("nav", Hints::NAV),
     ("menu", Hints::NAV),
@@ -219,6 +225,11 @@ const WORDS: &[(&str, Hints)] = &[
     ("meta", Hints::META),
     ("dateline", Hints::META),
     ("author", Hints::AUTHOR),
+    ("authoriz", Hints::NONE),
+    ("authoris", Hints::NONE),
+    ("authorit", Hints::NONE),
+    ("subscriber", Hints::NONE),
+    ("similarit", Hints::NONE),
     ("autor", Hints::AUTHOR),
     ("biography", Hints::AUTHOR),
     ("tags", Hints::TAGS),
@@ -287,13 +298,15 @@ pub(crate) fn of_names(names: &str) -> Hints {
     let mut found = Hints::NONE;
     for hit in MACHINE.find_iter(names) {
         let (word, hints) = WORDS[hit.pattern().as_usize()];
-        // Short words must stand alone: `toc` is not in `stock`.
-        let is_short = word.len() <= 4;
+        // A word begins where no other goes on: `search` is not in `research`,
+        // but `RelatedPosts` are related. A short one also ends: `toc` is not
+        // in `tocqueville`.
         let bytes = names.as_bytes();
         let before = hit.start().checked_sub(1).and_then(|at| bytes.get(at));
-        let after = bytes.get(hit.end());
-        let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
-        if is_short && (is_letter(before) || is_letter(after)) {
+        let (first, after) = (bytes.get(hit.start()), bytes.get(hit.end()));
+        let is_hump = first.is_some_and(u8::is_ascii_uppercase);
+        let goes_on = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
+        if (goes_on(before) && !is_hump) || (word.len() <= 4 && goes_on(after)) {
             continue;
         }
         found = found.with(hints);

@@ -9,12 +9,9 @@ use rutter_page::{Mark, Span};
 /// Merges blocks, one kind of neighbours after another, until at most `most`
 /// are left. Tells whether that was possible.
 pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
-    let steps: [fn(&mut Both, Both) -> Option<Both>; 3] = [texts, lists, links];
+    let steps: [Join; 3] = [texts, lists, links];
     for step in steps {
-        if blocks.len() <= most {
-            return true;
-        }
-        pairwise(blocks, step);
+        pairwise(blocks, step, most);
     }
     // Headings become lines of the text, the deepest first.
     for level in (2..=6).rev() {
@@ -31,22 +28,39 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
                 *block = Block::Text(Text { text, extra: Vec::new() });
             }
         }
-        pairwise(blocks, texts);
+        pairwise(blocks, texts, most);
     }
     blocks.len() <= most
 }
 
-/// Offers each block to the one before it; it takes it or hands it back.
-fn pairwise(blocks: &mut Vec<Both>, join: fn(&mut Both, Both) -> Option<Both>) {
-    let mut out: Vec<Both> = Vec::with_capacity(blocks.len());
-    for block in blocks.drain(..) {
-        let rest = match out.last_mut() {
-            Some(last) if last.1.note == block.1.note => join(last, block),
-            _ => Some(block),
-        };
-        out.extend(rest);
+/// A block takes the next one, or hands it back.
+type Join = fn(&mut Both, Both) -> Option<Both>;
+
+/// Merges pairs of neighbours, round by round, so that blocks grow evenly,
+/// until at most `most` are left or none fit together.
+fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
+    loop {
+        let before = blocks.len();
+        let mut n_left = before;
+        let mut out: Vec<Both> = Vec::with_capacity(before);
+        // Whether the last block has not taken another in this round.
+        let mut is_fresh = false;
+        for block in blocks.drain(..) {
+            let rest = match out.last_mut() {
+                Some(last) if is_fresh && most < n_left && last.1.note == block.1.note => {
+                    join(last, block)
+                }
+                _ => Some(block),
+            };
+            is_fresh = rest.is_some();
+            n_left -= usize::from(rest.is_none());
+            out.extend(rest);
+        }
+        *blocks = out;
+        if blocks.len() <= most || blocks.len() == before {
+            return;
+        }
     }
-    *blocks = out;
 }
 
 fn texts(last: &mut Both, next: Both) -> Option<Both> {

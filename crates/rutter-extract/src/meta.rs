@@ -283,13 +283,15 @@ impl Found {
                 ])
             })
             .or_else(|| self.prop_of("published").and_then(date::parse))
-            // The only time of a page is its own; of several, nobody knows.
-            .or_else(|| {
-                self.times
-                    .iter()
-                    .find_map(|time| date::parse(time))
-                    .filter(|_| self.times.len() <= 2)
-            })
+            .or_else(|| self.only_time())
+    }
+
+    /// The only time of a page is its own; of several, nobody knows.
+    fn only_time(&self) -> Option<Timestamp> {
+        let mut times = self.times.iter().filter_map(|time| date::parse(time));
+        let first = times.next()?;
+        let day = |time: Timestamp| time.unix_seconds().div_euclid(86_400);
+        times.all(|time| day(time) == day(first)).then_some(first)
     }
 
     pub(crate) fn modified(&self) -> Option<Timestamp> {

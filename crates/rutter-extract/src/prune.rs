@@ -55,9 +55,13 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             dropped[at as usize] = Some(Reason::Links);
         }
     }
-    drop_strays(dom, survey, root, dropped);
-    drop_cards(dom, survey, root, dropped);
-    drop_announced(dom, survey, root, dropped);
+    // In a technical text, short lines and lists of links are part of it.
+    let is_code = |at: u32| matches!(dom.item(at).tag, Tag::Pre | Tag::Code | Tag::Tt | Tag::Samp);
+    if dom.subtree(root).filter(|at| is_code(*at)).nth(2).is_none() {
+        drop_strays(dom, survey, root, dropped);
+        drop_cards(dom, survey, root, dropped);
+        drop_announced(dom, survey, root, dropped);
+    }
     drop_labels(dom, survey, root, dropped);
 }
 

@@ -131,8 +131,11 @@ fn widen(
         let left = segments.iter().zip(gone).filter(|(_, is_gone)| !is_gone);
         left.map(|(segment, _)| segment.chars).sum::<u32>()
     };
-    let all = kept(body);
-    if LITTLE < weight || all <= kept(root) * 2 {
+    let (all, inside) = (kept(body), kept(root));
+    // Little prose, or one of many parts that have as much.
+    let is_little = weight <= LITTLE && inside * 2 < all;
+    let is_one_of_many = weight <= MANY && inside * 4 < all;
+    if !is_little && !is_one_of_many {
         return root;
     }
     let mut parts = dom.subtree(body).filter(|at| dom.item(*at).tag == Tag::Main);
@@ -141,6 +144,8 @@ fn widen(
 
 /// Weight of a region that is too light to stand for its page.
 const LITTLE: f32 = 500.0;
+/// The same for one that is less than a quarter of it.
+const MANY: f32 = 1500.0;
 
 /// The element inside that is called the content and holds nearly all of it.
 fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {

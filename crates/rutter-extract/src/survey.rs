@@ -351,7 +351,10 @@ fn names(dom: &Dom, at: u32) -> Hints {
     let mut hints = Hints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
-            local_name!("class") | local_name!("id") => hints = hints.with(hint::of_names(value)),
+            local_name!("class") => hints = hints.with(hint::of_names(value)),
+            local_name!("id") if !is_anchor(dom, at, value) => {
+                hints = hints.with(hint::of_names(value));
+            }
             local_name!("itemprop") => {
                 if value.eq_ignore_ascii_case("articleBody") || value == "text" {
                     hints = hints.with(Hints::CONTENT).with(Hints::STRONG);
@@ -362,6 +365,30 @@ fn names(dom: &Dom, at: u32) -> Hints {
         }
     }
     hints
+}
+
+/// Whether an id is the address of a section rather than the name of a role:
+/// it has many words, or those of the heading below it.
+fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
+    let n_words = id.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    if n_words != 2 {
+        return 2 < n_words;
+    }
+    if hint::of_names(id) == Hints::NONE {
+        return true;
+    }
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
+    let heading = dom.subtree(at).skip(1).take(12).find(|at| dom.item(*at).tag.heading().is_some());
+    heading.is_some_and(|heading| {
+        let words = dom.words(heading);
+        let own = letters(&words);
+        !own.is_empty() && letters(id).contains(&own) && !crate::phrase::is_elsewhere(&words)
+    })
 }
 
 fn of_role(role: &str) -> Hints {

@@ -136,7 +136,7 @@ struct Look {
 fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let item = dom.item(at);
     let hints = survey.hints[at as usize];
-    if item.tag.heading().is_some() {
+    if item.tag.heading().is_some() || item.tag == Tag::Dt {
         let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
         return is_unseen.then_some(Reason::Name(Named::Hidden));
     }
@@ -240,9 +240,10 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
         (Hints::SHARE, Named::Share, is_label || 0.3 < linky),
         (Hints::RELATED, Named::Related, true),
         (Hints::SIDE, Named::Sidebar, !is_box),
-        (Hints::NAV, Named::Navigation, 0.3 < linky || (is_strong && sum.chars < 100)),
+        (Hints::NAV, Named::Navigation, 0.3 < linky || (is_strong && is_label && sum.chars < 400)),
         (Hints::PAGER, Named::Pager, sum.chars < 400),
-        (Hints::TOC, Named::Contents, 0.5 < linky),
+        // Where the contents are most of the page, they are the page.
+        (Hints::TOC, Named::Contents, 0.5 < linky && sum.chars * 2 < total.chars),
         (Hints::AD, Named::Advertisement, sum.chars < 600 || 0.3 < linky),
         (Hints::NOTICE, Named::Notice, share < 0.2),
         (Hints::SEARCH, Named::Search, sum.chars < 300),
