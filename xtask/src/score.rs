@@ -31,7 +31,7 @@ pub(crate) fn score(folders: &[&str]) -> anyhow::Result<()> {
 /// `folder`, and how much of Debian's documentation survives.
 pub(crate) fn outside(folder: &str) -> anyhow::Result<()> {
     let folder = std::env::current_dir()?.join(folder);
-    let python = outside::python(&["trafilatura", "lxml"])?;
+    let python = outside::python(&["lxml_html_clean", "trafilatura", "lxml"])?;
     let places = unpack(&folder)?;
     ensure!(!places.is_empty(), "{} holds neither snippets nor metadata", folder.display());
     for place in &places {

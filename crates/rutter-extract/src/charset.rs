@@ -24,6 +24,19 @@ pub(crate) struct Decoded<'b> {
     pub(crate) is_broken: bool,
 }
 
+/// Whether a charset is one we know by this name.
+pub fn is_charset(label: &str) -> bool {
+    Encoding::for_label(label.trim().as_bytes()).is_some()
+}
+
+/// Whether bytes look like a page at all, and not like a program, a picture
+/// or an archive: no zero bytes early on, unless the text is UTF-16.
+pub fn is_text(bytes: &[u8]) -> bool {
+    let head = bytes.get(..PRESCAN).unwrap_or(bytes);
+    let is_wide = Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != UTF_8);
+    is_wide || (!head.contains(&0) && !head.starts_with(b"\x1f\x8b") && !head.starts_with(b"%PDF-"))
+}
+
 /// Decodes a page; `declared` is the charset of its HTTP header.
 pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> Decoded<'b> {
     let (encoding, bytes) = match Encoding::for_bom(bytes) {

@@ -55,6 +55,7 @@ mod template;
 mod verdict;
 mod whole;
 
+pub use charset::{is_charset, is_text};
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use markdown::markdown;

@@ -71,6 +71,11 @@ rutter_finding::rules! {
         "page has no title",
         "Its first words or its address stand in.",
         "Write `<title>`.";
+    /// Bytes that are no text.
+    NOT_TEXT = "HT016" "not-text" (fatal, "D17")
+        "input is not text",
+        "Programs, pictures and archives have no words to extract.",
+        "Name a page of HTML or Markdown; unpack it first if it is compressed.";
     /// Front matter that is not what it claims to be.
     FRONT_MATTER = "HT015" "front-matter" (advice, "D45")
         "front matter cannot be read",

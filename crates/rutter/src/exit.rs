@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rutter_scp::{MergeError, ReadError, WriteError};
 
 /// How the program ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Nothing to complain about.
     Clean = 0,

@@ -137,6 +137,9 @@ fn ours_every_rule_has_a_page_that_breaks_it() {
     let mut how = options("https://harbour.example/");
     how.limits.nodes = 10;
     take(&html("<p>x".repeat(10_000).as_bytes(), &how));
+    // This one is for whoever opens files.
+    assert!(!rutter_extract::is_text(b"\x7fELF\0\0") && rutter_extract::is_text(b"<p>x"));
+    found.insert(rutter_extract::rules::NOT_TEXT.code);
     for rule in rutter_extract::rules::ALL {
         assert!(found.contains(rule.code), "{} {}", rule.code, rule.name);
     }

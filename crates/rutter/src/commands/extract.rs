@@ -12,11 +12,11 @@ use clap::ValueEnum;
 use rutter_extract::{
     Extraction, Limits, LinkBlocks, Options, SAMPLE, Sketch, Templates, Use, Why, sample_key,
 };
-use rutter_finding::{FindingSink, Mode, Report};
+use rutter_finding::{FindingSink, Mode, Place, Refusal, Report};
 use rutter_page::{LanguageTag, PageUrl, Timestamp};
 
 use crate::commands::{counted, now, one_stdin, parse_time, say_findings};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::input::Source;
 use crate::output::Output;
 
@@ -26,10 +26,10 @@ const LARGEST: u64 = 100_000_000;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Pages (.html, .htm, .xhtml, .md, .markdown) or folders of them; `-` is standard input
+    /// Pages, or folders of .html, .htm, .xhtml, .md and .markdown files; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Address of the page; of several, the address of the folder they lie in
+    /// Address of the page; of several, the address of the folder they share
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     url: String,
     /// What to print; several pages are JSON Lines
@@ -98,8 +98,13 @@ impl Job {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     one_stdin(&args.files)?;
+    if let Some(charset) = &args.charset {
+        anyhow::ensure!(
+            rutter_extract::is_charset(charset),
+            "--charset {charset}: no such encoding"
+        );
+    }
     let jobs = jobs(args)?;
-    anyhow::ensure!(!jobs.is_empty(), "no pages found; wanted .html or .md files");
     let is_single = jobs.len() == 1 && args.files.iter().all(|path| !path.is_dir());
     anyhow::ensure!(
         is_single || args.format == Format::Json || args.explain,
@@ -107,33 +112,60 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         if args.format == Format::Text { "text" } else { "markdown" },
     );
     let template = template(args, &jobs, out)?;
-    let mut n_empty = 0;
+    let mut worst = Exit::Clean;
     for job in &jobs {
-        let (bytes, seen) = read(&job.path)?;
-        let options = Options {
-            charset: args.charset.clone(),
-            language: args.language.clone(),
-            links: if args.link_blocks { LinkBlocks::All } else { LinkBlocks::Lone },
-            template: template.clone(),
-            explain: args.explain,
-            ..Options::new(job.url.clone(), args.modified.unwrap_or(seen))
-        };
-        let mut extraction = extract(&bytes, job.from, &options);
-        if let Some(command) = args.render_command.as_deref().filter(|_| is_shell(&extraction)) {
-            let rendered = render(command, job, bytes)?;
-            extraction = extract(&rendered, job.from, &options);
+        match one(args, job, &template, is_single, out) {
+            Ok(Exit::Clean) => {}
+            Ok(exit) => worst = worst.max(exit),
+            Err(error) if is_single || exit::is_closed_pipe(&error) => return Err(error),
+            // One bad page does not cost the others.
+            Err(error) => {
+                out.error(&error);
+                worst = worst.max(Exit::of(&error));
+            }
         }
-        let mut report = Report::new(Mode::Lenient);
-        for finding in std::mem::take(&mut extraction.findings) {
-            report.report(finding);
-        }
-        say_findings(&job.name(), &report, out);
-        if extraction.page.content.is_empty() {
-            n_empty += 1;
-        }
-        print(args, job, &extraction, is_single, out)?;
     }
-    Ok(if n_empty == 0 { Exit::Clean } else { Exit::Findings })
+    Ok(worst)
+}
+
+/// Reads and prints one page.
+fn one(
+    args: &Args,
+    job: &Job,
+    template: &Use,
+    is_single: bool,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let (bytes, seen) = read(&job.path)?;
+    if !rutter_extract::is_text(&bytes) {
+        let refusal = Refusal::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
+        return Err(anyhow::Error::new(refusal).context(job.name()));
+    }
+    let options = Options {
+        charset: args.charset.clone(),
+        language: args.language.clone(),
+        links: if args.link_blocks { LinkBlocks::All } else { LinkBlocks::Lone },
+        template: template.clone(),
+        explain: args.explain,
+        ..Options::new(job.url.clone(), args.modified.unwrap_or(seen))
+    };
+    let mut extraction = extract(&bytes, job.from, &options);
+    if let Some(command) = args.render_command.as_deref().filter(|_| is_shell(&extraction)) {
+        let rendered = render(command, job, bytes)?;
+        let again = extract(&rendered, job.from, &options);
+        if again.page.content.is_empty() {
+            out.say(format_args!("{}: the render command printed no text", job.name()));
+        } else {
+            extraction = again;
+        }
+    }
+    let mut report = Report::new(Mode::Lenient);
+    for finding in std::mem::take(&mut extraction.findings) {
+        report.report(finding);
+    }
+    say_findings(&job.name(), &report, out);
+    print(args, job, &extraction, is_single, out)?;
+    Ok(if extraction.page.content.is_empty() { Exit::Findings } else { Exit::Clean })
 }
 
 fn extract(bytes: &[u8], from: From, options: &Options) -> Extraction {
@@ -179,28 +211,55 @@ fn print(
 
 /// All pages the arguments name, folders by name in order.
 fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
+    let is_one_file = args.files.len() == 1 && args.files.iter().all(|path| !path.is_dir());
+    let base = PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?;
+    if let ([path], true) = (args.files.as_slice(), is_one_file) {
+        return Ok(vec![Job { path: path.clone(), url: base, from: from(args, path) }]);
+    }
+    anyhow::ensure!(
+        !args.url.contains(['?', '#']),
+        "--url {}: of several pages, name the address of their folder, without ? and #",
+        args.url
+    );
+    // Addresses follow the paths below the one folder given, or below the
+    // folder that all arguments share.
+    let shared = match args.files.as_slice() {
+        [folder] => folder.clone(),
+        several => shared_folder(several),
+    };
     let mut jobs = Vec::new();
-    let is_several = 1 < args.files.len() || args.files.iter().any(|path| path.is_dir());
     for path in &args.files {
+        let mut files = vec![path.clone()];
         if path.is_dir() {
-            let mut files = Vec::new();
+            files.clear();
             walk(path, &mut files)?;
             files.sort();
-            for file in files {
-                let inside = file.strip_prefix(path).unwrap_or(&file);
-                let url = address(&args.url, inside)?;
-                jobs.push(Job { url, from: from(args, &file), path: file });
-            }
-            continue;
+            anyhow::ensure!(!files.is_empty(), "{}: no .html or .md files in it", path.display());
         }
-        let url = if is_several {
-            address(&args.url, path.file_name().map_or(path, Path::new))?
-        } else {
-            PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?
-        };
-        jobs.push(Job { url, from: from(args, path), path: path.clone() });
+        for file in files {
+            let inside = file.strip_prefix(&shared).unwrap_or(&file);
+            jobs.push(Job {
+                url: address(&args.url, inside)?,
+                from: from(args, &file),
+                path: file,
+            });
+        }
     }
     Ok(jobs)
+}
+
+/// The deepest folder that holds all paths.
+fn shared_folder(paths: &[PathBuf]) -> PathBuf {
+    let mut parents = paths.iter().filter_map(|path| path.parent());
+    let mut shared = parents.next().map(Path::to_owned).unwrap_or_default();
+    for parent in parents {
+        while !parent.starts_with(&shared) {
+            if !shared.pop() {
+                break;
+            }
+        }
+    }
+    shared
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
@@ -290,7 +349,8 @@ fn template(args: &Args, jobs: &[Job], out: &mut Output) -> anyhow::Result<Use> 
     sample.sort_by_key(|job| sample_key(job.url.as_str()));
     let mut sketches = Vec::new();
     for job in sample.into_iter().take(SAMPLE) {
-        let (bytes, _) = read(&job.path)?;
+        // What cannot be read is reported when its turn comes.
+        let Ok((bytes, _)) = read(&job.path) else { continue };
         sketches.push(Sketch::of_html(&bytes, args.charset.as_deref(), &Limits::USUAL));
     }
     let mut templates = Templates::default();
