@@ -193,6 +193,15 @@ fn metadata(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether two dates are a day apart.
+fn is_next_day(ours: &str, theirs: &str) -> bool {
+    let day = |text: &str| {
+        let noon = format!("{}T12:00:00Z", text.get(..10)?);
+        Some(Timestamp::parse(&noon).ok()?.unix_seconds())
+    };
+    matches!((day(ours), day(theirs)), (Some(a), Some(b)) if (a - b).abs() == 86_400)
+}
+
 /// Why two values differ, where our documented order says so.
 fn class_of(key: &str, ours: Option<&str>, theirs: &str) -> &'static str {
     let Some(ours) = ours else {
@@ -209,7 +218,7 @@ fn class_of(key: &str, ours: Option<&str>, theirs: &str) -> &'static str {
     }
     match key {
         // The same moment in another zone is another day.
-        "publishedTime" => "the day in UTC",
+        "publishedTime" if is_next_day(ours, theirs) => "the day in UTC",
         "title" if theirs.is_empty() => "theirs is empty",
         "title" if theirs_low.starts_with(&ours_low) => "we drop what follows the title",
         "title" if ours_low.ends_with(theirs_low.split(" \u{b7} ").next().unwrap_or("")) => {

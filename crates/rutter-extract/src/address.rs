@@ -6,6 +6,9 @@
 
 use url::Url;
 
+/// Longest address we follow.
+const LONGEST: usize = 4096;
+
 /// Where relative addresses start from.
 #[derive(Debug)]
 pub(crate) struct Base {
@@ -29,6 +32,9 @@ impl Base {
 
     /// The same page with another starting point.
     pub(crate) fn rebase(self, href: &str) -> Self {
+        if LONGEST < href.len() {
+            return self;
+        }
         match self.url.join(href.trim()) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => Self::new(url),
             _ => self,
@@ -43,6 +49,9 @@ impl Base {
     /// The absolute http(s) address; `None` for anything else.
     pub(crate) fn resolve(&self, href: &str) -> Option<String> {
         let href = href.trim_matches(|c: char| c <= ' ');
+        if LONGEST < href.len() {
+            return None;
+        }
         self.quick(href).or_else(|| self.slow(href))
     }
 

@@ -32,13 +32,15 @@ pub(crate) struct Walk<'w> {
     pub(crate) paragraph: Inline,
     /// Pictures met inside the paragraph; they follow it.
     waiting: Vec<Block<'static>>,
-    /// Where the paragraph lies inside a link, and what else it holds.
+    /// Admonitions so far.
     n_groups: u32,
     note: Option<Note>,
     /// The last link that has relations, with them.
     rel: Option<(String, &'w str)>,
     /// Elements that were read with another one.
     pub(crate) read: Vec<u32>,
+    /// Whether we are inside a line: an item, a cell, a heading.
+    is_inside: bool,
 }
 
 impl<'w> Walk<'w> {
@@ -60,6 +62,7 @@ impl<'w> Walk<'w> {
             note: None,
             rel: None,
             read: Vec::new(),
+            is_inside: false,
         }
     }
 
@@ -256,8 +259,19 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Ends the paragraph and puts it out.
+    /// Walks a node inside a line, which no block may break.
+    pub(crate) fn inside(&mut self, at: u32) {
+        let outer = std::mem::replace(&mut self.is_inside, true);
+        self.node(at);
+        self.is_inside = outer;
+    }
+
+    /// Ends the paragraph and puts it out; inside a line, ends only the line.
     pub(crate) fn flush(&mut self) {
+        if self.is_inside {
+            self.paragraph.push(" ");
+            return;
+        }
         if !self.paragraph.is_empty() {
             let (text, spans) = self.paragraph.take();
             let block = match lone_link(&text, &spans) {
@@ -293,7 +307,9 @@ impl<'w> Walk<'w> {
 
     fn heading(&mut self, at: u32, level: u8) {
         self.flush();
+        let outer = std::mem::replace(&mut self.is_inside, true);
         self.flow(at);
+        self.is_inside = outer;
         let (text, spans) = self.paragraph.take();
         let text = one_line(text);
         // A heading that links to itself is no link.
@@ -337,6 +353,7 @@ impl<'w> Walk<'w> {
         let find = |tag: Tag| self.dom.subtree(at).find(|at| self.dom.item(*at).tag == tag);
         let caption = find(Tag::Figcaption);
         if let (Some(quote), Some(caption)) = (find(Tag::Blockquote), caption)
+            && !self.is_complex(quote)
             && self.survey.sum(self.dom, quote).chars + self.survey.sum(self.dom, caption).chars
                 == self.survey.sum(self.dom, at).chars
         {
@@ -356,9 +373,9 @@ impl<'w> Walk<'w> {
         self.flush();
     }
 
-    fn quote(&mut self, at: u32, source: Option<String>) {
-        // Quotation marks around more than words are only an indentation.
-        let is_complex = self.dom.subtree(at).skip(1).any(|at| {
+    /// Quotation marks around more than words are only an indentation.
+    fn is_complex(&self, at: u32) -> bool {
+        self.dom.subtree(at).skip(1).any(|at| {
             let tag = self.dom.item(at).tag;
             tag.heading().is_some()
                 || matches!(
@@ -372,8 +389,11 @@ impl<'w> Walk<'w> {
                         | Tag::Video
                         | Tag::Blockquote
                 )
-        });
-        if is_complex || note::kind(self.dom, self.survey, at).is_some() {
+        })
+    }
+
+    fn quote(&mut self, at: u32, source: Option<String>) {
+        if self.is_complex(at) || note::kind(self.dom, self.survey, at).is_some() {
             return match note::kind(self.dom, self.survey, at) {
                 Some(kind) => self.note(at, &kind),
                 None => self.block(at),
@@ -395,7 +415,11 @@ impl<'w> Walk<'w> {
         for (idx, (block, rich)) in parts.into_iter().enumerate() {
             let (part, part_spans) = match block {
                 Block::Text(part) => (part.text.into_string(), rich.spans),
-                Block::Link(part) => (part.text.into_string(), Vec::new()),
+                Block::Link(part) => {
+                    let end = u32::try_from(part.text.len()).unwrap_or(u32::MAX);
+                    let mark = Mark::Link(part.url.as_str().to_owned());
+                    (part.text.into_string(), vec![Span { part: 0, start: 0, end, mark }])
+                }
                 other => {
                     self.out.push((other, rich));
                     continue;
@@ -619,14 +643,17 @@ fn handle(dom: &Dom, at: u32) -> Handle {
     let href = dom.attr(at, &local_name!("href")).unwrap_or("");
     let class = dom.attr(at, &local_name!("class")).unwrap_or("");
     let is_named = class.split_ascii_whitespace().any(|token| HANDLES.contains(&token));
-    let is_within = href.contains('#');
-    if !is_named && !is_within {
+    let is_within = href.starts_with('#');
+    if dom.subtree(at).any(|at| matches!(dom.item(at).tag, Tag::Img | Tag::Picture)) {
         return Handle::Link;
     }
     // Some name the words inside.
     let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
     if inner.is_some_and(|class| class.contains("viewcode-link")) {
         return Handle::Nothing;
+    }
+    if !is_named && !is_within {
+        return Handle::Link;
     }
     let words = dom.words(at);
     let words = words.trim_matches(['[', ']', '(', ')', '\u{fe0e}']);
@@ -639,7 +666,13 @@ fn handle(dom: &Dom, at: u32) -> Handle {
     if is_within && is_symbol {
         return Handle::Nothing;
     }
-    let is_footnote = is_within
+    let role = dom.attr(at, &local_name!("role")).unwrap_or("");
+    let is_called = ["fn", "ftn", "note", "ref", "cite"].iter().any(|word| href.contains(word))
+        || class.contains("footnote")
+        || role.starts_with("doc-")
+        || dom.ancestors(at).take(3).any(|up| dom.item(up).tag == Tag::Sup);
+    let is_footnote = is_called
+        && is_within
         && href.starts_with('#')
         && n_chars <= 3
         && (words.chars().all(|c| c.is_ascii_digit()) || n_chars == 1);

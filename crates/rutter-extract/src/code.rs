@@ -92,7 +92,7 @@ pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
         && dom
             .children(row)
             .take(8)
-            .filter(|cell| dom.subtree(*cell).any(|at| dom.item(at).tag == Tag::Pre))
+            .filter(|cell| dom.subtree(*cell).take(200).any(|at| dom.item(at).tag == Tag::Pre))
             .count()
             == 2
 }

@@ -178,7 +178,34 @@ fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
 }
 
 fn month_of(word: &str) -> Option<u8> {
+    // Stems that begin other words, too: what the month goes on with.
+    const LONGER: &[(&str, &[&str])] = &[
+        ("pro", &["prosin"]),
+        ("des", &["desem"]),
+        ("set", &["sette", "setem"]),
+        ("gen", &["genna"]),
+        ("led", &["leden", "ledna"]),
+        ("dub", &["duben", "dubna"]),
+        ("lis", &["listop"]),
+        ("lip", &["lipi", "lipc"]),
+        ("out", &["outub"]),
+        ("mag", &["maggi"]),
+        ("pa\u{17a}", &["pa\u{17a}d"]),
+        ("mar", &["march", "marzo", "mars", "marca", "marzec", "mar\u{e7}o", "marts"]),
+        ("maa", &["maart"]),
+        ("sie", &["sierp"]),
+        ("gru", &["grud"]),
+        ("cze", &["czerw"]),
+        ("sty", &["stycz"]),
+        ("lut", &["lut"]),
+    ];
     let lower = word.to_lowercase();
+    if let Some((stem, longer)) = LONGER.iter().find(|(stem, _)| lower.starts_with(stem))
+        && lower != *stem
+        && !longer.iter().any(|start| lower.starts_with(start))
+    {
+        return None;
+    }
     let found = MONTHS.iter().filter(|(start, _)| lower.starts_with(start));
     found.max_by_key(|(start, _)| start.len()).map(|(_, month)| *month)
 }
@@ -268,6 +295,9 @@ mod tests {
             ("27 de enero de 2020", "2020-01-27T00:00:00Z"),
             ("27 janvier 2020", "2020-01-27T00:00:00Z"),
             ("27 stycznia 2020", "2020-01-27T00:00:00Z"),
+            ("mardi 9 juin 2020", "2020-06-09T00:00:00Z"),
+            ("martes 9 de junio de 2020", "2020-06-09T00:00:00Z"),
+            ("Designed 5 June 2020", "2020-06-05T00:00:00Z"),
             ("27.01.2020, 15:04 Uhr", "2020-01-27T15:04:00Z"),
             ("27.1.20", "2020-01-27T00:00:00Z"),
             ("01/27/2020", "2020-01-27T00:00:00Z"),

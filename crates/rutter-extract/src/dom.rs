@@ -18,6 +18,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
+use crate::space::collapse;
 use crate::tag::Tag;
 
 const NONE: u32 = u32::MAX;
@@ -230,14 +231,23 @@ impl Dom {
     pub(crate) fn words(&self, at: u32) -> String {
         let mut out = String::new();
         let mut here = at;
+        // Where the blocks we are in end, the innermost last.
+        let mut ends: Vec<u32> = Vec::new();
         while here < self.item(at).end {
+            while ends.last().is_some_and(|end| *end <= here) {
+                ends.pop();
+                collapse(" ", &mut out);
+            }
             let item = self.item(here);
             if item.tag == Tag::Text {
                 collapse(self.text(here), &mut out);
             } else if item.tag.is_silent() && here != at {
                 here = item.end;
                 continue;
-            } else if item.tag.is_block() || item.tag == Tag::Br {
+            } else if item.tag.is_block() {
+                collapse(" ", &mut out);
+                ends.push(item.end);
+            } else if item.tag == Tag::Br {
                 collapse(" ", &mut out);
             }
             here += 1;
@@ -287,39 +297,6 @@ fn is_author_mark(name: &str) -> bool {
     )
 }
 
-/// Appends `text`, every run of white space as one space.
-pub(crate) fn collapse(text: &str, out: &mut String) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let is_space = matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r' | 0x0c);
-        // U+00A0, the only other one that matters.
-        let is_wide = bytes[at] == 0xc2 && bytes.get(at + 1) == Some(&0xa0);
-        if !is_space && !is_wide {
-            at += 1;
-            continue;
-        }
-        let is_single = bytes[at] == b' '
-            && at != start
-            && !matches!(
-                bytes.get(at + 1),
-                Some(b' ' | b'\n' | b'\t' | b'\r' | 0x0c | 0xc2) | None
-            );
-        if is_single {
-            at += 1;
-            continue;
-        }
-        out.push_str(&text[start..at]);
-        if !out.is_empty() && !out.ends_with([' ', '\n']) {
-            out.push(' ');
-        }
-        at += if is_wide { 2 } else { 1 };
-        start = at;
-    }
-    out.push_str(&text[start..]);
-}
-
 /// The tree while it is being built.
 #[derive(Debug)]
 struct Arena {
@@ -330,6 +307,8 @@ struct Arena {
     /// Depth of the innermost open element.
     depth: Cell<u32>,
     most_nodes: usize,
+    /// Most bytes of text and values together.
+    most_text: usize,
     is_annotated: Cell<bool>,
     is_marked: Cell<bool>,
 }
@@ -394,6 +373,7 @@ impl Arena {
             depth: Cell::new(0),
             is_annotated: Cell::new(false),
             is_marked: Cell::new(false),
+            most_text: 2 * html.len() + (1 << 20),
             most_nodes: limits.nodes.min(NONE as usize - 2),
         };
         arena.nodes.borrow_mut().push(Node::new(Tag::Html, 0, 0));
@@ -440,6 +420,13 @@ impl Arena {
         let from = u32::try_from(all.len()).unwrap_or(NONE);
         all.push_str(text);
         (from, u32::try_from(all.len()).unwrap_or(NONE))
+    }
+
+    /// The value of an attribute. Elements that are opened again bring theirs
+    /// again; beyond all proportion they come without.
+    fn put_value(&self, value: &str) -> (u32, u32) {
+        let is_full = self.most_text < self.text.borrow().len() + value.len();
+        self.put_text(if is_full { "" } else { value })
     }
 
     fn new_child(&self, child: NodeOrText<Handle>) -> u32 {
@@ -542,7 +529,7 @@ impl TreeSink for Arena {
         let mut attributes = self.attributes.borrow_mut();
         let from = u32::try_from(attributes.len()).unwrap_or(NONE);
         for attribute in attrs {
-            let (from, to) = self.put_text(&attribute.value);
+            let (from, to) = self.put_value(&attribute.value);
             if attribute.name.local.starts_with("data-ai-") {
                 self.is_annotated.set(true);
             } else if is_author_mark(&attribute.name.local) {
@@ -636,6 +623,10 @@ impl TreeSink for Arena {
             let node = &self.nodes.borrow()[target.at as usize];
             (node.from as usize, node.to as usize)
         };
+        // Nobody repeats `<html>` for its hundredth attribute in good faith.
+        if 64 < to - from {
+            return;
+        }
         // The whole list anew, at the end.
         let start = attributes.len();
         for at in from..to {
@@ -684,7 +675,8 @@ impl TokenSink for Guard {
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
         if let Token::TagToken(TagToken { kind: TagKind::StartTag, name, .. }) = &token
             && self.deepest < self.builder.sink.depth.get()
-            && !changes_the_tokenizer(name)
+            && (self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+                || !changes_the_tokenizer(name))
         {
             self.builder.sink.cut.set(Cut::Depth);
             return TokenSinkResult::Continue;

@@ -179,11 +179,7 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     if decoded.is_broken {
         report(&rules::UNDECODABLE, decoded.encoding.name().to_owned());
     }
-    match dom.cut {
-        Cut::Nothing => {}
-        Cut::Depth => report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth)),
-        Cut::Nodes => report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes)),
-    }
+    report_cut(&dom, options, &mut report);
     let found = Found::of(&dom, options.limits.json);
     if 0 < found.n_broken {
         report(&rules::BROKEN_JSON_LD, format!("{} of them", found.n_broken));
@@ -222,6 +218,19 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     extraction.charset = decoded.encoding.name();
     extraction.why = why;
     extraction
+}
+
+/// Says what was left out of a hostile page.
+pub(crate) fn report_cut(
+    dom: &Dom,
+    options: &Options,
+    report: &mut dyn FnMut(&'static rutter_finding::Rule, String),
+) {
+    match dom.cut {
+        Cut::Nothing => {}
+        Cut::Depth => report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth)),
+        Cut::Nodes => report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes)),
+    }
 }
 
 /// Marks what the template says; names the version that said it.

@@ -201,6 +201,9 @@ const WORDS: &[(&str, Hints)] = &[
     ("offcanvas", Hints::NOTICE),
     ("off-canvas", Hints::NOTICE),
     ("search", Hints::SEARCH),
+    ("nosearch", Hints::SEARCH),
+    ("no-search", Hints::SEARCH),
+    ("noindex", Hints::SEARCH),
     ("suche", Hints::SEARCH),
     // Above and below.
     ("footer", Hints::FOOT),

@@ -1,8 +1,11 @@
 //! A paragraph while it is being put together: its text, white space
 //! collapsed, and the spans in it.
 
-use crate::dom::collapse;
+use crate::space::collapse;
 use rutter_page::{Mark, Span};
+
+/// Marks inside marks that are kept.
+const DEEPEST: usize = 16;
 
 /// Text and marks under construction.
 #[derive(Debug, Default)]
@@ -12,6 +15,8 @@ pub(crate) struct Inline {
     /// Marks that are open, with where they began.
     open: Vec<(Mark, usize)>,
     n_breaks: u32,
+    /// Marks that were opened deeper than we follow.
+    n_ignored: u32,
 }
 
 impl Inline {
@@ -44,11 +49,17 @@ impl Inline {
     }
 
     pub(crate) fn open(&mut self, mark: Mark) {
-        self.open.push((mark, self.text.len()));
+        if self.open.len() < DEEPEST {
+            self.open.push((mark, self.text.len()));
+        } else {
+            self.n_ignored += 1;
+        }
     }
 
     pub(crate) fn close(&mut self) {
-        if let Some((mark, start)) = self.open.pop() {
+        if 0 < self.n_ignored {
+            self.n_ignored -= 1;
+        } else if let Some((mark, start)) = self.open.pop() {
             self.span(mark, start);
         }
     }
@@ -57,7 +68,6 @@ impl Inline {
         let Some(inner) = self.text.get(start..) else { return };
         let start = start + (inner.len() - inner.trim_start().len());
         let end = start + inner.trim().len();
-        // Marks of punctuation and nothing are noise.
         if start < end {
             let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
             self.spans.push(Span { part: 0, start, end, mark });
@@ -84,6 +94,8 @@ impl Inline {
             span.end = span.end.min(end);
             span.start < span.end
         });
+        // Marks close from the inside out; of equal ranges the outer comes first.
+        spans.reverse();
         spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         (text, spans)
     }

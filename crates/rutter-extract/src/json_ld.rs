@@ -44,10 +44,12 @@ impl JsonLd {
 
 /// All objects at the top of all blocks, graphs opened.
 fn objects(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
-    blocks.iter().flat_map(|block| top(&block.value)).flat_map(|object| {
+    let all = blocks.iter().flat_map(|block| top(&block.value)).flat_map(|object| {
         let graph = object.get("@graph").map(top).unwrap_or_default();
         std::iter::once(object).chain(graph)
-    })
+    });
+    // No page has more to say about itself.
+    all.take(1000)
 }
 
 fn top(value: &Value) -> Vec<&Map<String, Value>> {
@@ -224,7 +226,15 @@ pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
     let kept = if kept.is_empty() { parts } else { kept };
     match kept.as_slice() {
         [] => None,
-        [only] => Some(compact(only)),
+        [only] => {
+            let only = compact(only);
+            let is_placed = only.contains("\"@context\"");
+            let inner = only.strip_prefix('{').filter(|_| !is_placed);
+            Some(match inner {
+                Some(inner) => format!("{{\"@context\":\"https://schema.org\",{inner}"),
+                None => only,
+            })
+        }
         several => {
             let several: Vec<String> = several.iter().map(|part| compact(part)).collect();
             let graph = several.join(",");

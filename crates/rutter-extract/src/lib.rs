@@ -48,6 +48,7 @@ mod phrase;
 mod prune;
 mod region;
 pub mod rules;
+mod space;
 mod survey;
 mod table;
 mod tag;

@@ -11,6 +11,9 @@ use crate::survey::Marks;
 use crate::tag::Tag;
 use rutter_page::{Mark, Span};
 
+/// Deepest level that is shown; deeper items lie on it.
+const DEEPEST: usize = 12;
+
 /// A list while it is being read.
 struct Items {
     ordered: bool,
@@ -37,7 +40,7 @@ impl Walk<'_> {
         let ready = std::mem::take(&mut items.ready);
         let start = (items.ordered && items.start != 1).then_some(items.start);
         self.push_list(items.ordered, start, ready);
-        items.start += items.n_done;
+        items.start = items.start.saturating_add(items.n_done);
         items.n_done = 0;
     }
 
@@ -143,7 +146,7 @@ impl Walk<'_> {
                     }
                     self.flow_inline(here);
                 }
-                _ => self.node(here),
+                _ => self.inside(here),
             }
         }
         is_first
@@ -164,7 +167,7 @@ impl Walk<'_> {
                 self.flow_inline(child);
                 self.paragraph.push(" ");
             } else {
-                self.node(child);
+                self.inside(child);
             }
             child = self.dom.item(child).end;
         }
@@ -202,7 +205,11 @@ impl Walk<'_> {
             return true;
         }
         let (text, spans) = self.paragraph.take();
-        let lead = if level == 0 { String::new() } else { format!("{}- ", "  ".repeat(level)) };
+        let lead = if level == 0 {
+            String::new()
+        } else {
+            format!("{}- ", "  ".repeat(level.min(DEEPEST)))
+        };
         items.n_done += u32::from(level == 0);
         // A leaf of plain text that looks like a nested item would read as one.
         let text = if level == 0 { text } else { one_line(text) };

@@ -49,6 +49,7 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, features));
 
     let dom = Dom::parse(&html, &options.limits);
+    extraction::report_cut(&dom, options, &mut report);
     let mut found = Found::of(&dom, options.limits.json);
     found.front_matter(&front);
     let base = extraction::base_of(options, &found);

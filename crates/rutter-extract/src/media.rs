@@ -251,7 +251,8 @@ fn name(dom: &Dom, at: u32, url: &str) -> String {
     let figure = dom.ancestors(at).skip(1).take(3).find(|up| dom.item(*up).tag == Tag::Figure);
     let caption = || {
         let figure = figure?;
-        let caption = dom.subtree(figure).find(|at| dom.item(*at).tag == Tag::Figcaption)?;
+        let caption =
+            dom.subtree(figure).take(200).find(|at| dom.item(*at).tag == Tag::Figcaption)?;
         Some(dom.words(caption))
     };
     let file = || {

@@ -14,7 +14,7 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
         pairwise(blocks, step, most);
     }
     // Headings become lines of the text, the deepest first.
-    for level in (2..=6).rev() {
+    for level in (1..=6).rev() {
         if blocks.len() <= most {
             return true;
         }
@@ -28,6 +28,8 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
                 *block = Block::Text(Text { text, extra: Vec::new() });
             }
         }
+        pairwise(blocks, texts, most);
+        pairwise(blocks, links, most);
         pairwise(blocks, texts, most);
     }
     blocks.len() <= most
@@ -47,7 +49,12 @@ fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
         let mut is_fresh = false;
         for block in blocks.drain(..) {
             let rest = match out.last_mut() {
-                Some(last) if is_fresh && most < n_left && last.1.note == block.1.note => {
+                Some(last)
+                    if is_fresh
+                        && most < n_left
+                        && last.1.note == block.1.note
+                        && last.1.is_caption == block.1.is_caption =>
+                {
                     join(last, block)
                 }
                 _ => Some(block),

@@ -519,7 +519,7 @@ fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String 
     };
     let is_site = |part: &str| site.is_some_and(|site| key(site) == key(part));
     let is_heading = |part: &str| headings.iter().any(|heading| key(heading) == key(part));
-    if is_heading(title) {
+    if 500 < title.len() || is_heading(title) {
         return title.to_owned();
     }
     let cuts = SEPARATORS.iter().flat_map(|separator| title.match_indices(separator));

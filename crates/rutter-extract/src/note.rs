@@ -113,7 +113,6 @@ pub(crate) fn title(dom: &Dom, at: u32) -> Option<u32> {
             || class.split_ascii_whitespace().any(|token| {
                 let token = token.to_ascii_lowercase();
                 token == "title"
-                    || token == "first admonition-title"
                     || token.ends_with("-title")
                     || token.contains("admonitionheading")
                     || token.ends_with("__title")
@@ -146,7 +145,8 @@ pub(crate) fn name(kind: &str) -> String {
 pub(crate) fn label(kind: &str, title: &str) -> String {
     let title = title.trim().trim_end_matches(':');
     let lower = title.to_lowercase();
-    if KINDS.iter().any(|kind| lower.contains(kind)) || lower == "see also" || !title.is_ascii() {
+    let names_kind = lower.split(|c: char| !c.is_alphanumeric()).any(|word| KINDS.contains(&word));
+    if names_kind || lower == "see also" {
         return if lower == kind { name(kind) } else { title.to_owned() };
     }
     format!("{}: {title}", name(kind))

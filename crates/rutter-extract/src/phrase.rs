@@ -54,7 +54,6 @@ const ELSEWHERE: &[&str] = &[
     "weitere artikel",
     "weitere beitr",
     "weiterf\u{fc}hrende links",
-    "neugierig geworden",
     "mehr zu ",
     "weitere meldungen",
     "weitere news",
@@ -82,7 +81,6 @@ const ELSEWHERE: &[&str] = &[
     "n\u{e4}chster beitrag",
     "vorheriger beitrag",
     "der n\u{e4}chste beitrag",
-    "lust auf mehr",
     "lesetipp",
     "siehe auch:",
     "lea tambi\u{e9}n",
@@ -104,7 +102,6 @@ const ELSEWHERE: &[&str] = &[
     "m\u{e1}s le\u{ed}d",
     "m\u{e1}s sobre",
     "contenido relacionado",
-    "visto ahora",
     "le recomendamos",
     "leia tamb\u{e9}m",
     "leia mais",
@@ -163,18 +160,14 @@ const APPEALS: &[&str] = &[
     "if you like",
     "if you liked",
     "do you want to",
-    "want to",
     "sign up",
     "subscribe",
     "support us",
     "support our",
     "join our",
-    "join the",
     "follow us",
     "follow our",
     "donate",
-    "click here",
-    "get the",
     "download our",
     "download the app",
     "like us",
@@ -193,7 +186,6 @@ const APPEALS: &[&str] = &[
     "sie wollen",
     "du willst",
     "du m\u{f6}chtest",
-    "mit diesem button",
     "hat dir",
     "hat ihnen",
     "gef\u{e4}llt",
@@ -321,7 +313,7 @@ pub(crate) fn is_credit(text: &str) -> bool {
 /// Whether a line is about the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
     static INDEX: LazyLock<Index> = LazyLock::new(|| index(DATES));
-    starts_with(text, &INDEX) || is_date(text)
+    (starts_with(text, &INDEX) && text.chars().any(|c| c.is_ascii_digit())) || is_date(text)
 }
 
 fn starts_with(text: &str, index: &Index) -> bool {

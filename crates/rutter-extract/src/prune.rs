@@ -12,6 +12,9 @@ use crate::verdict::{Named, Reason, gone, has};
 /// Drops what is links and little more inside the region, and the labels above
 /// what was dropped.
 pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+    // In a technical text, short lines and lists of links are part of it.
+    let is_code = |at: u32| matches!(dom.item(at).tag, Tag::Pre | Tag::Code | Tag::Tt | Tag::Samp);
+    let is_technical = dom.subtree(root).filter(|at| is_code(*at)).nth(2).is_some();
     let mut linky: Vec<u32> = Vec::new();
     let mut n_linky = 0;
     let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
@@ -42,7 +45,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
-        if is_line(dom, survey, at) {
+        if is_line(dom, survey, at, is_technical) && (is_edge || !is_technical) {
             dropped[at as usize] = Some(Reason::Line);
             at = item.end;
             continue;
@@ -55,9 +58,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             dropped[at as usize] = Some(Reason::Links);
         }
     }
-    // In a technical text, short lines and lists of links are part of it.
-    let is_code = |at: u32| matches!(dom.item(at).tag, Tag::Pre | Tag::Code | Tag::Tt | Tag::Samp);
-    if dom.subtree(root).filter(|at| is_code(*at)).nth(2).is_none() {
+    if !is_technical {
         drop_strays(dom, survey, root, dropped);
         drop_cards(dom, survey, root, dropped);
         drop_announced(dom, survey, root, dropped);
@@ -203,7 +204,7 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
         }
         let is_below =
             |child: &u32| dom.item(*child).tag.heading().is_none_or(|other| level < other);
-        let below: Vec<u32> = dom.following(start).take_while(is_below).collect();
+        let below: Vec<u32> = dom.following(start).take(200).take_while(is_below).collect();
         let (mut links, mut link_chars, mut chars) = (0, 0, 0);
         for sibling in &below {
             let sum = survey.sum(dom, *sibling);
@@ -306,7 +307,7 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
 
 /// Whether an element is one short line that is not part of the text: the way
 /// to another page, the owner of a picture, a date.
-fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool) -> bool {
     let item = dom.item(at);
     if !item.tag.is_block() && item.tag != Tag::Time {
         return false;
@@ -325,6 +326,9 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32) -> bool {
     }
     let mut words = String::with_capacity(96);
     dom.head(at, 64, &mut words);
+    if is_technical {
+        return segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(&words);
+    }
     if 0 < segment.links && !segment.is_prose() && phrase::is_elsewhere(&words) {
         return true;
     }

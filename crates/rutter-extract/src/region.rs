@@ -71,7 +71,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
         let mut roots: Vec<u32> = Vec::new();
         for at in dom.subtree(body) {
             let is_inside = roots.last().is_some_and(|last| at < dom.item(*last).end);
-            if !is_inside && dom.attribute(at, "data-pagefind-body").is_some() {
+            if !is_inside && roots.len() < 256 && dom.attribute(at, "data-pagefind-body").is_some()
+            {
                 roots.push(at);
             }
         }
@@ -85,7 +86,28 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let root = tighten(dom, survey, root, &dropped);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
+    // Notes to the text, below it.
+    let notes = dom.following(root).take(MOST_LEADS).filter(|at| {
+        let names = ["class", "id"].iter().filter_map(|name| dom.attribute(*at, name));
+        names.into_iter().any(|name| name.contains("footnotes"))
+    });
+    roots.extend(notes);
     prune::prune(dom, survey, root, &mut dropped);
+    // A page that has text does not come out empty.
+    let is_left = |root: &u32| {
+        let segments = survey.segments.get(survey.within(dom, *root)).unwrap_or_default();
+        let first = root.saturating_sub(1);
+        gone(dom, first, segments, &dropped).contains(&false)
+    };
+    if total.chars != 0 && !roots.iter().any(is_left) {
+        for (item, reason) in dom.items.iter().zip(&mut dropped) {
+            // Words about scripts are not the page's.
+            if !matches!(item.tag, Tag::Noscript | Tag::Button) {
+                *reason = None;
+            }
+        }
+        roots = vec![body];
+    }
     let confidence = confidence(dom, survey, body, &roots, &dropped);
     Region { roots, dropped, confidence }
 }
@@ -172,7 +194,9 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) ->
     let mut at = root + 1;
     while at < dom.item(best).end {
         let item = dom.item(at);
-        if dropped[at as usize].is_some() || survey.sum(dom, at).prose * 100 < all * SINGLE {
+        if dropped[at as usize].is_some()
+            || u64::from(survey.sum(dom, at).prose) * 100 < u64::from(all) * SINGLE
+        {
             at = item.end;
             continue;
         }
@@ -185,7 +209,7 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) ->
                 continue;
             }
         };
-        if item.tag != Tag::Text && all * needed <= kept(at) * 100 {
+        if item.tag != Tag::Text && u64::from(all) * needed <= u64::from(kept(at)) * 100 {
             best = at;
         }
         at += 1;
@@ -195,9 +219,9 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) ->
 
 /// The share of the text, in per cent, that a part must hold to stand for the
 /// whole: less where its name is certain.
-const SINGLE: u32 = 55;
-const LOOSE: u32 = 75;
-const TIGHT: u32 = 85;
+const SINGLE: u64 = 55;
+const LOOSE: u64 = 75;
+const TIGHT: u64 = 85;
 
 /// What an element is called.
 enum Called {
@@ -246,6 +270,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
             break;
         }
         let is_inside = dom.ancestors(parent).any(|up| dom.item(up).tag == Tag::Article);
+        let is_near = dom.item(at).tag != Tag::Article;
         let mut here = Vec::new();
         for sibling in dom.preceding(at).take(MOST_LEADS) {
             if dom.item(sibling).tag == Tag::Text
@@ -266,6 +291,11 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
                 && 0 < sum.chars;
             if is_lead {
                 here.push(sibling);
+            } else if let Some(title) =
+                dom.subtree(sibling).find(|at| dom.item(*at).tag == Tag::H1).filter(|_| is_near)
+            {
+                // The title stands for its box.
+                here.push(title);
             }
         }
         here.reverse();
@@ -363,9 +393,7 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
                 | Tag::Dd
                 | Tag::Header
                 | Tag::Aside
-                | Tag::Span
                 | Tag::Pre
-                | Tag::Font
                 | Tag::LlmOnly
         );
         // One item of a list is not a page, unless it is as long as one.

@@ -58,7 +58,6 @@ impl Marks {
     pub(crate) const CELL: Self = Self(8);
     pub(crate) const PRE: Self = Self(16);
     pub(crate) const UNSEEN: Self = Self(32);
-    pub(crate) const FORM: Self = Self(64);
     pub(crate) const CAPTION: Self = Self(128);
     pub(crate) const QUOTE: Self = Self(256);
     pub(crate) const PARAGRAPH: Self = Self(512);
@@ -296,14 +295,13 @@ fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
     match tag {
         Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
         // What is pressed says as little as what is followed.
-        Tag::Button => marks = marks.with(Marks::LINK).with(Marks::FORM),
+        Tag::Button => marks = marks.with(Marks::LINK),
         Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
             marks = marks.with(Marks::HEADING);
         }
         Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(Marks::ITEM),
         Tag::Td | Tag::Th => marks = marks.with(Marks::CELL).without(Marks::ITEM),
         Tag::Pre => marks = marks.with(Marks::PRE),
-        Tag::Form | Tag::Label => marks = marks.with(Marks::FORM),
         Tag::Figcaption | Tag::Caption => marks = marks.with(Marks::CAPTION),
         Tag::Blockquote => marks = marks.with(Marks::QUOTE),
         Tag::P => marks = marks.with(Marks::PARAGRAPH),

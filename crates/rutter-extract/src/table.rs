@@ -95,7 +95,6 @@ fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
     walk.flush();
     inline(walk, cell);
     let (text, spans) = walk.paragraph.take();
-    // Pictures in a cell follow the table.
 
     (one_line(text), spans)
 }
@@ -115,7 +114,7 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
             walk.paragraph.push(" ");
         } else if matches!(tag, Tag::Text) || !matches!(tag, Tag::Video | Tag::Audio | Tag::Iframe)
         {
-            walk.node(child);
+            walk.inside(child);
         }
         child = walk.dom.item(child).end;
     }

@@ -13,7 +13,8 @@ use html5ever::local_name;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::dom::{Dom, collapse};
+use crate::dom::Dom;
+use crate::space::collapse;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;

@@ -7,9 +7,10 @@
 use html5ever::local_name;
 
 use crate::address::Base;
-use crate::dom::{Dom, collapse};
+use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
+use crate::space::collapse;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -36,6 +37,8 @@ impl Whole {
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
         let mut open: Vec<Open> = Vec::new();
+        // Where the blocks we are in end, the innermost last.
+        let mut ends: Vec<u32> = Vec::new();
         // Up to where we are in the main content, and in something dropped.
         let (mut main_until, mut dropped_until) = (0, 0);
         let mut at = body;
@@ -47,6 +50,10 @@ impl Whole {
                 }
                 whole.close(last);
                 open.pop();
+            }
+            while ends.last().is_some_and(|end| *end <= at) {
+                ends.pop();
+                collapse(" ", &mut whole.text);
             }
             let item = dom.item(at);
             if region.roots.contains(&at) {
@@ -72,7 +79,11 @@ impl Whole {
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
-                tag if tag.is_block() || tag == Tag::Br => collapse(" ", &mut whole.text),
+                tag if tag.is_block() => {
+                    collapse(" ", &mut whole.text);
+                    ends.push(item.end);
+                }
+                Tag::Br => collapse(" ", &mut whole.text),
                 _ => {}
             }
             if dom.is_annotated && item.tag != Tag::Text {

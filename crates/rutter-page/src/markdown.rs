@@ -144,6 +144,7 @@ fn media(
 fn list(block: &List<'_>, rich: &Rich) -> String {
     let mut out = String::new();
     let mut number = rich.start.unwrap_or(1).saturating_sub(1);
+    let mut step = 2;
     for (part, item) in (0..).zip(&block.items) {
         let (depth, text) = level_of(item);
         let lead = if depth == 0 && block.ordered {
@@ -153,7 +154,9 @@ fn list(block: &List<'_>, rich: &Rich) -> String {
             "- ".to_owned()
         };
         // Deeper items belong to the one above: as far in as its text begins.
-        let step = if block.ordered { 3 } else { 2 };
+        if depth == 0 {
+            step = lead.len();
+        }
         let indent = if depth == 0 { 0 } else { step + 2 * (depth - 1) };
         let spans = of_part(&rich.spans, part, item.len() - text.len());
         writeln!(out, "{}{lead}{}", " ".repeat(indent), one_line(text, &spans))
@@ -284,13 +287,23 @@ fn marked(text: &str, spans: &[Span]) -> String {
                 at = end;
             }
             Mark::Math => {
-                write!(out, "${}$", clean(inner)).expect("a string takes everything");
+                // What could be taken for markup is shown as code.
+                let formula = clean(inner);
+                if formula.contains(['$', '<', '\n', '`']) {
+                    out.push_str(&code_span(&formula));
+                } else {
+                    write!(out, "${formula}$").expect("a string takes everything");
+                }
                 at = end;
             }
             Mark::Strong => open_mark(&mut out, &mut open, "**", end),
             Mark::Emphasis => open_mark(&mut out, &mut open, "*", end),
             Mark::Struck => open_mark(&mut out, &mut open, "~~", end),
             Mark::Link(url) => {
+                // Not a picture.
+                if out.ends_with('!') {
+                    out.insert(out.len() - 1, '\\');
+                }
                 out.push('[');
                 open.push((end, format!("]({})", address(url))));
             }

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         "several pages are printed as JSON Lines; --format {} takes one page",
         if args.format == Format::Text { "text" } else { "markdown" },
     );
-    let template = template(args, &jobs, out)?;
+    let template = template(args, &jobs, out);
     let mut worst = Exit::Clean;
     for job in &jobs {
         match one(args, job, &template, is_single, out) {
@@ -341,9 +341,9 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
 }
 
 /// Learns what the pages of a folder have in common.
-fn template(args: &Args, jobs: &[Job], out: &mut Output) -> anyhow::Result<Use> {
+fn template(args: &Args, jobs: &[Job], out: &mut Output) -> Use {
     if args.alone || args.files.iter().all(|path| !path.is_dir()) {
-        return Ok(Use::Nothing);
+        return Use::Nothing;
     }
     let mut sample: Vec<&Job> = jobs.iter().filter(|job| job.from == From::Html).collect();
     sample.sort_by_key(|job| sample_key(job.url.as_str()));
@@ -356,12 +356,12 @@ fn template(args: &Args, jobs: &[Job], out: &mut Output) -> anyhow::Result<Use> 
     let mut templates = Templates::default();
     let n_layouts = templates.adapt(&sketches, &[]);
     if n_layouts == 0 {
-        return Ok(Use::Nothing);
+        return Use::Nothing;
     }
     let layouts = counted(n_layouts as u64, "layout");
     let pages = counted(sketches.len() as u64, "page");
     out.say(format_args!("learned {layouts} from {pages}"));
-    Ok(Use::Fitting(Arc::new(templates)))
+    Use::Fitting(Arc::new(templates))
 }
 
 /// Runs the command that renders a page.

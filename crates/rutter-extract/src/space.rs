@@ -1,0 +1,34 @@
+//! White space: every run of it is one space.
+
+/// Appends `text`, every run of white space as one space.
+pub(crate) fn collapse(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let is_space = matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r' | 0x0c);
+        // U+00A0, the only other one that matters.
+        let is_wide = bytes[at] == 0xc2 && bytes.get(at + 1) == Some(&0xa0);
+        if !is_space && !is_wide {
+            at += 1;
+            continue;
+        }
+        let is_single = bytes[at] == b' '
+            && at != start
+            && !matches!(
+                bytes.get(at + 1),
+                Some(b' ' | b'\n' | b'\t' | b'\r' | 0x0c | 0xc2) | None
+            );
+        if is_single {
+            at += 1;
+            continue;
+        }
+        out.push_str(&text[start..at]);
+        if !out.is_empty() && !out.ends_with([' ', '\n']) {
+            out.push(' ');
+        }
+        at += if is_wide { 2 } else { 1 };
+        start = at;
+    }
+    out.push_str(&text[start..]);
+}
