@@ -12,12 +12,12 @@ use std::cell::{Cell, RefCell};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{Tag as TagToken, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
+use crate::guard::Guard;
 use crate::space::collapse;
 use crate::tag::Tag;
 
@@ -299,13 +299,13 @@ fn is_author_mark(name: &str) -> bool {
 
 /// The tree while it is being built.
 #[derive(Debug)]
-struct Arena {
+pub(crate) struct Arena {
     nodes: RefCell<Vec<Node>>,
     attributes: RefCell<Vec<Attr>>,
     text: RefCell<String>,
-    cut: Cell<Cut>,
+    pub(crate) cut: Cell<Cut>,
     /// Depth of the innermost open element.
-    depth: Cell<u32>,
+    pub(crate) depth: Cell<u32>,
     most_nodes: usize,
     /// Most bytes of text and values together.
     most_text: usize,
@@ -345,14 +345,14 @@ impl Node {
 
 /// A node and its name, which the tree builder asks for all the time.
 #[derive(Debug, Clone)]
-struct Handle {
+pub(crate) struct Handle {
     at: u32,
     ns: Namespace,
     name: LocalName,
 }
 
 #[derive(Debug)]
-struct Name<'a>(&'a Handle);
+pub(crate) struct Name<'a>(&'a Handle);
 
 impl html5ever::interface::ElemName for Name<'_> {
     fn ns(&self) -> &Namespace {
@@ -366,9 +366,9 @@ impl html5ever::interface::ElemName for Name<'_> {
 impl Arena {
     fn parse(html: &str, limits: &Limits) -> Self {
         let arena = Self {
-            nodes: RefCell::new(Vec::with_capacity(html.len() / 16 + 16)),
-            attributes: RefCell::new(Vec::with_capacity(html.len() / 32 + 16)),
-            text: RefCell::new(String::with_capacity(html.len() / 2 + 16)),
+            nodes: RefCell::new(Vec::with_capacity(html.len() / 10 + 16)),
+            attributes: RefCell::new(Vec::with_capacity(html.len() / 24 + 16)),
+            text: RefCell::new(String::with_capacity(html.len() + 16)),
             cut: Cell::new(Cut::Nothing),
             depth: Cell::new(0),
             is_annotated: Cell::new(false),
@@ -660,43 +660,4 @@ impl TreeSink for Arena {
             self.append_to(new_parent.at, NodeOrText::AppendNode(child));
         }
     }
-}
-
-/// Stands between tokenizer and tree builder and leaves out start tags that
-/// would nest too deep, because the builder walks the open elements.
-struct Guard {
-    builder: TreeBuilder<Handle, Arena>,
-    deepest: u32,
-}
-
-impl TokenSink for Guard {
-    type Handle = Handle;
-
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        if let Token::TagToken(TagToken { kind: TagKind::StartTag, name, .. }) = &token
-            && self.deepest < self.builder.sink.depth.get()
-            && (self.builder.adjusted_current_node_present_but_not_in_html_namespace()
-                || !changes_the_tokenizer(name))
-        {
-            self.builder.sink.cut.set(Cut::Depth);
-            return TokenSinkResult::Continue;
-        }
-        self.builder.process_token(token, line)
-    }
-
-    fn end(&self) {
-        self.builder.end();
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
-    }
-}
-
-/// Whether what follows is read by other rules, so that the tag must stay.
-fn changes_the_tokenizer(name: &LocalName) -> bool {
-    matches!(
-        &**name,
-        "script" | "style" | "title" | "textarea" | "xmp" | "iframe" | "noembed" | "noframes"
-    )
 }

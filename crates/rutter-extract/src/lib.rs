@@ -34,6 +34,8 @@ mod date;
 mod dom;
 mod extraction;
 mod facts;
+mod guard;
+mod handle;
 mod hint;
 mod inline;
 mod json_ld;
