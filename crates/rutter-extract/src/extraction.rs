@@ -198,21 +198,18 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
         blocks = crate::blocks::with_links(blocks);
     }
     let whole = Whole::of(&dom, &survey, &base, &region);
+    let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
+    let (confidence, is_script) = (region.confidence, dom.has_scripts);
+    // The tree of a long page is large, and so is what is made of it.
+    drop((region, survey, dom));
     let n_before = blocks.len();
     if !merge::merge(&mut blocks, options.limits.blocks) {
         report(&rules::TOO_MANY_BLOCKS, format!("{} are left of {n_before}", blocks.len()));
     } else if blocks.len() < n_before {
         report(&rules::MERGED, format!("{n_before} became {}", blocks.len()));
     }
-    let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
     let (content, rich) = blocks.into_iter().unzip();
-    let material = Material {
-        found,
-        content,
-        rich,
-        confidence: region.confidence,
-        is_script: dom.has_scripts,
-    };
+    let material = Material { found, content, rich, confidence, is_script };
     let mut extraction = assemble(material, whole, &base, options, findings);
     extraction.template = template;
     extraction.charset = decoded.encoding.name();
