@@ -18,7 +18,7 @@ use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
 use crate::guard::Guard;
-use crate::space::collapse;
+use crate::space::{collapse, gap};
 use crate::tag::Tag;
 
 const NONE: u32 = u32::MAX;
@@ -135,14 +135,14 @@ impl Dom {
                     end += 1;
                 }
                 if !out.is_empty() && text.len() < self.text(here).len() {
-                    collapse(" ", out);
+                    gap(out);
                 }
                 collapse(text.get(..end).unwrap_or(text), out);
             } else if item.tag.is_silent() && here != at {
                 here = item.end;
                 continue;
             } else if item.tag.is_block() || item.tag == Tag::Br {
-                collapse(" ", out);
+                gap(out);
             }
             here += 1;
         }
@@ -236,7 +236,7 @@ impl Dom {
         while here < self.item(at).end {
             while ends.last().is_some_and(|end| *end <= here) {
                 ends.pop();
-                collapse(" ", &mut out);
+                gap(&mut out);
             }
             let item = self.item(here);
             if item.tag == Tag::Text {
@@ -245,10 +245,10 @@ impl Dom {
                 here = item.end;
                 continue;
             } else if item.tag.is_block() {
-                collapse(" ", &mut out);
+                gap(&mut out);
                 ends.push(item.end);
             } else if item.tag == Tag::Br {
-                collapse(" ", &mut out);
+                gap(&mut out);
             }
             here += 1;
         }

@@ -1,7 +1,7 @@
 //! A paragraph while it is being put together: its text, white space
 //! collapsed, and the spans in it.
 
-use crate::space::collapse;
+use crate::space::{collapse, gap};
 use rutter_page::{Mark, Span};
 
 /// Marks inside marks that are kept.
@@ -21,6 +21,9 @@ pub(crate) struct Inline {
 
 impl Inline {
     pub(crate) fn push(&mut self, text: &str) {
+        if text == " " {
+            return gap(&mut self.text);
+        }
         if self.text.is_empty() {
             let text = text.trim_start_matches([' ', '\n', '\t', '\r', '\u{c}', '\u{a0}']);
             if text.is_empty() {

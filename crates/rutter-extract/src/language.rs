@@ -3,7 +3,7 @@
 use rutter_page::LanguageTag;
 
 /// Bytes that are looked at: a few, and more where they do not suffice.
-const SAMPLES: [usize; 2] = [400, 2000];
+const SAMPLES: [usize; 2] = [300, 2000];
 
 /// The language of a text; `None` where that is not certain.
 pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {

@@ -43,11 +43,16 @@ pub(crate) fn collapse(text: &str, out: &mut String) {
             continue;
         }
         out.push_str(&text[start..at]);
-        if !out.is_empty() && !out.ends_with([' ', '\n']) {
-            out.push(' ');
-        }
+        gap(out);
         at += if is_wide { 2 } else { 1 };
         start = at;
     }
     out.push_str(&text[start..]);
+}
+
+/// Appends a space where words would run together without.
+pub(crate) fn gap(out: &mut String) {
+    if !matches!(out.as_bytes().last(), None | Some(b' ' | b'\n')) {
+        out.push(' ');
+    }
 }

@@ -10,7 +10,7 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
-use crate::space::collapse;
+use crate::space::{collapse, gap};
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -53,7 +53,7 @@ impl Whole {
             }
             while ends.last().is_some_and(|end| *end <= at) {
                 ends.pop();
-                collapse(" ", &mut whole.text);
+                gap(&mut whole.text);
             }
             let item = dom.item(at);
             if region.roots.contains(&at) {
@@ -80,10 +80,10 @@ impl Whole {
                     }
                 }
                 tag if tag.is_block() => {
-                    collapse(" ", &mut whole.text);
+                    gap(&mut whole.text);
                     ends.push(item.end);
                 }
-                Tag::Br => collapse(" ", &mut whole.text),
+                Tag::Br => gap(&mut whole.text),
                 _ => {}
             }
             if dom.is_annotated && item.tag != Tag::Text {
