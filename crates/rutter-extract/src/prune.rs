@@ -45,7 +45,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
-        if is_line(dom, survey, at, is_technical) && (is_edge || !is_technical) {
+        if (is_edge || !is_technical) && is_line(dom, survey, at, is_technical) {
             dropped[at as usize] = Some(Reason::Line);
             at = item.end;
             continue;
