@@ -31,8 +31,8 @@ pub(crate) struct Walk<'w> {
     pub(crate) base: &'w Base,
     pub(crate) out: Vec<Both>,
     pub(crate) paragraph: Inline,
-    /// Pictures met inside the paragraph; they follow it.
-    waiting: Vec<Block<'static>>,
+    /// Pictures and recordings met inside a line; they follow it.
+    pub(crate) waiting: Vec<Block<'static>>,
     /// Admonitions so far.
     n_groups: u32,
     note: Option<Note>,
@@ -534,7 +534,7 @@ impl<'w> Walk<'w> {
                 return;
             };
             let block = Block::Image(Image { extra: Vec::new(), ..image });
-            if self.paragraph.is_empty() {
+            if self.paragraph.is_empty() && !self.is_inside {
                 self.push(block, Vec::new());
             } else {
                 self.waiting.push(block);
@@ -542,6 +542,10 @@ impl<'w> Walk<'w> {
             return;
         }
         if let Some(block) = media::recording(self.dom, at, self.base) {
+            if self.is_inside {
+                self.waiting.push(block);
+                return;
+            }
             self.flush();
             self.push(block, Vec::new());
         } else if matches!(tag, Tag::Object) {
@@ -564,6 +568,8 @@ impl<'w> Walk<'w> {
         if !rows.is_empty() {
             self.push(Block::Table(Table { rows, extra: Vec::new() }), spans);
         }
+        // The pictures of its cells.
+        self.flush();
     }
 
     pub(crate) fn push_list(

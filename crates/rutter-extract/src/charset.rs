@@ -8,9 +8,21 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use rutter_finding::{Finding, Place};
+
+use crate::rules;
 
 /// Bytes in which a declaration must stand.
 const PRESCAN: usize = 1024;
+
+impl Decoded<'_> {
+    /// What is wrong with the bytes.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let name = self.encoding.name().to_owned();
+        let finding = || Finding::new(&rules::UNDECODABLE, Place::WHOLE, name);
+        if self.is_broken { vec![finding()] } else { Vec::new() }
+    }
+}
 
 /// Characters beyond ASCII that make UTF-8 certain.
 const PLAINLY: usize = 8;

@@ -33,6 +33,8 @@ pub(crate) struct Dom {
     pub(crate) items: Vec<Item>,
     attributes: Vec<Attr>,
     text: String,
+    /// The body, where there is one.
+    pub(crate) body: Option<u32>,
     /// Whether the page was read to its end and in its full depth.
     pub(crate) cut: Cut,
     /// Whether any attribute begins with `data-ai-`.
@@ -282,10 +284,12 @@ impl Dom {
             }
         }
         let (attributes, text) = (arena.attributes.into_inner(), arena.text.into_inner());
+        let body = items.iter().position(|item| item.tag == Tag::Body);
+        let body = body.and_then(|at| u32::try_from(at).ok());
         let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
         let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
         let is_marked = arena.is_marked.get();
-        Self { items, attributes, text, cut, is_annotated, is_marked, has_scripts }
+        Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts }
     }
 }
 

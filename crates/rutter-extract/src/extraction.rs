@@ -84,7 +84,8 @@ pub enum LinkBlocks {
 /// What a page turned out to be.
 #[derive(Debug, Clone)]
 pub struct Extraction {
-    /// The page, ready for a collection unless its content is empty.
+    /// The page, ready for a collection unless its content is empty or has more
+    /// blocks than the format allows (HT007).
     pub page: Page<'static>,
     /// Decoration of each block of the page, in the same order.
     pub rich: Vec<Rich>,
@@ -173,22 +174,37 @@ pub struct Why {
 /// Reads a page of HTML.
 pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref());
+    let mut findings = decoded.findings();
     let dom = Dom::parse(&decoded.text, &options.limits);
-    let mut findings = Vec::new();
-    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
-    if decoded.is_broken {
-        report(&rules::UNDECODABLE, decoded.encoding.name().to_owned());
-    }
-    report_cut(&dom, options, &mut report);
     let found = Found::of(&dom, options.limits.json);
     if 0 < found.n_broken {
-        report(&rules::BROKEN_JSON_LD, format!("{} of them", found.n_broken));
+        let detail = format!("{} of them", found.n_broken);
+        findings.push(Finding::new(&rules::BROKEN_JSON_LD, Place::WHOLE, detail));
     }
-    let base = base_of(options, &found);
     let survey = Survey::of(&dom);
     let mut marked = vec![None; dom.items.len()];
     let template = mark(&dom, &survey, &options.template, &mut marked);
     let region = region::find(&dom, &survey, marked);
+    let mut extraction = walk(Read { dom, survey, region, found }, options, findings);
+    extraction.template = template;
+    extraction.charset = decoded.encoding.name();
+    extraction
+}
+
+/// A page that was looked over, whichever road it came.
+pub(crate) struct Read {
+    pub(crate) dom: Dom,
+    pub(crate) survey: Survey,
+    pub(crate) region: Region,
+    pub(crate) found: Found,
+}
+
+/// Makes blocks of the region, and the page of them.
+pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) -> Extraction {
+    let Read { dom, survey, region, found } = read;
+    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
+    report_cut(&dom, options, &mut report);
+    let base = base_of(options, &found);
     let mut walk = Walk::new(&dom, &survey, &region, &base);
     for &root in &region.roots {
         walk.element(root);
@@ -211,14 +227,12 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let (content, rich) = blocks.into_iter().unzip();
     let material = Material { found, content, rich, confidence, is_script };
     let mut extraction = assemble(material, whole, &base, options, findings);
-    extraction.template = template;
-    extraction.charset = decoded.encoding.name();
     extraction.why = why;
     extraction
 }
 
 /// Says what was left out of a hostile page.
-pub(crate) fn report_cut(
+fn report_cut(
     dom: &Dom,
     options: &Options,
     report: &mut dyn FnMut(&'static rutter_finding::Rule, String),
@@ -248,7 +262,7 @@ fn mark(
     Some(id)
 }
 
-pub(crate) fn base_of(options: &Options, found: &Found) -> Base {
+fn base_of(options: &Options, found: &Found) -> Base {
     // A page address is a URL by its type.
     let url = Url::parse(options.url.as_str()).expect("a page address is a URL");
     let base = Base::new(url);
@@ -258,16 +272,16 @@ pub(crate) fn base_of(options: &Options, found: &Found) -> Base {
     }
 }
 
-/// What the roads from HTML and Markdown hand over.
-pub(crate) struct Material {
-    pub(crate) found: Found,
-    pub(crate) content: Vec<Block<'static>>,
-    pub(crate) rich: Vec<Rich>,
-    pub(crate) confidence: f32,
-    pub(crate) is_script: bool,
+/// What a page is put together from.
+struct Material {
+    found: Found,
+    content: Vec<Block<'static>>,
+    rich: Vec<Rich>,
+    confidence: f32,
+    is_script: bool,
 }
 
-pub(crate) fn assemble(
+fn assemble(
     material: Material,
     whole: Whole,
     base: &Base,

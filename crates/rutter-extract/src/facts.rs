@@ -27,7 +27,8 @@ pub struct Facts {
     pub head_links: Vec<HeadLink>,
     /// Every `meta` with a name and a value; names in lower case.
     pub metas: Vec<(String, String)>,
-    /// Every readable block of JSON-LD, as it was written.
+    /// Every readable block of JSON-LD, as it was written; stray line
+    /// breaks inside its strings are mended.
     pub json_ld: Vec<String>,
     /// A `meta` that sends readers elsewhere.
     pub refresh: Option<String>,

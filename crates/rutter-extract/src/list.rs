@@ -216,6 +216,10 @@ impl Walk<'_> {
         let mut shifted = Vec::with_capacity(spans.len());
         shift(spans, lead.len(), &mut shifted);
         items.ready.push((format!("{lead}{text}"), shifted));
+        if !self.waiting.is_empty() {
+            // The pictures of an item follow it, and the list goes on.
+            self.put(items);
+        }
         self.flush();
         true
     }

@@ -7,15 +7,12 @@ use pulldown_cmark::{Options as Features, Parser};
 use rutter_finding::{Finding, Place};
 use serde_json::Value;
 
-use crate::blocks::Walk;
 use crate::dom::Dom;
-use crate::extraction::{self, Extraction, LinkBlocks, Material, Options};
+use crate::extraction::{self, Extraction, Options, Read};
 use crate::meta::Found;
 use crate::region::Region;
 use crate::survey::Survey;
-use crate::tag::Tag;
-use crate::whole::Whole;
-use crate::{charset, merge, rules};
+use crate::{charset, rules};
 
 /// Longest front matter in bytes.
 const LONGEST: usize = 64 << 10;
@@ -23,17 +20,13 @@ const LONGEST: usize = 64 << 10;
 /// Reads a page of Markdown.
 pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref().or(Some("utf-8")));
-    let mut findings = Vec::new();
-    let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
-    if decoded.is_broken {
-        report(&rules::UNDECODABLE, decoded.encoding.name().to_owned());
-    }
+    let mut findings = decoded.findings();
     let (front, text) = split(&decoded.text);
     let front = match front.map(Front::read) {
         None => Value::Null,
         Some(Ok(front)) => front,
         Some(Err(why)) => {
-            report(&rules::FRONT_MATTER, why);
+            findings.push(Finding::new(&rules::FRONT_MATTER, Place::WHOLE, why));
             Value::Null
         }
     };
@@ -49,29 +42,13 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, features));
 
     let dom = Dom::parse(&html, &options.limits);
-    extraction::report_cut(&dom, options, &mut report);
     let mut found = Found::of(&dom, options.limits.json);
     found.front_matter(&front);
-    let base = extraction::base_of(options, &found);
     let survey = Survey::of(&dom);
-    let body = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body);
-    let dropped = vec![None; dom.items.len()];
-    let region = Region { roots: body.into_iter().collect(), dropped, confidence: 1.0 };
-    let mut walk = Walk::new(&dom, &survey, &region, &base);
-    for &root in &region.roots {
-        walk.element(root);
-    }
-    let mut blocks = walk.out;
-    if options.links == LinkBlocks::All {
-        blocks = crate::blocks::with_links(blocks);
-    }
-    if !merge::merge(&mut blocks, options.limits.blocks) {
-        report(&rules::TOO_MANY_BLOCKS, format!("{} are left", blocks.len()));
-    }
-    let whole = Whole::of(&dom, &survey, &base, &region);
-    let (content, rich) = blocks.into_iter().unzip();
-    let material = Material { found, content, rich, confidence: 1.0, is_script: false };
-    let mut extraction = extraction::assemble(material, whole, &base, options, findings);
+    // All of it is main content.
+    let roots = dom.body.into_iter().collect();
+    let region = Region { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
+    let mut extraction = extraction::walk(Read { dom, survey, region, found }, options, findings);
     extraction.charset = decoded.encoding.name();
     extraction
 }

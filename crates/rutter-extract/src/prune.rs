@@ -343,11 +343,11 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
     let range = survey.within(dom, root);
     let mut gone_at = u32::MAX;
     let mut next_kept: Option<&Segment> = None;
-    let inside = survey.segments.get(range).unwrap_or_default();
-    let gone = gone(dom, root, inside, dropped);
+    let gone = gone(dom, survey, dropped);
+    let (inside, gone) = (&survey.segments[range.clone()], &gone[range]);
     let mut words = String::with_capacity(96);
     for (segment, is_gone) in inside.iter().zip(gone).rev() {
-        if is_gone {
+        if *is_gone {
             gone_at = segment.at;
             continue;
         }

@@ -60,7 +60,7 @@ impl Region {
 
 /// Finds the main content; `marked` says what is known not to be.
 pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
-    let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
+    let Some(body) = dom.body else {
         return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
     };
     let total = survey.sum(dom, body);
@@ -80,10 +80,11 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
             return Region { roots, dropped, confidence: 1.0 };
         }
     }
-    let (root, weight) = heaviest(dom, survey, body, &dropped);
+    let left = Left::of(dom, survey, &dropped);
+    let (root, weight) = heaviest(dom, survey, body, &dropped, &left);
     let root = column(dom, survey, root);
-    let root = widen(dom, survey, body, root, weight, &dropped);
-    let root = tighten(dom, survey, root, &dropped);
+    let root = widen(dom, survey, body, root, weight, &left);
+    let root = tighten(dom, survey, root, &dropped, &left);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     // Notes to the text, below it.
@@ -94,11 +95,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     roots.extend(notes);
     prune::prune(dom, survey, root, &mut dropped);
     // A page that has text does not come out empty.
-    let is_left = |root: &u32| {
-        let segments = survey.segments.get(survey.within(dom, *root)).unwrap_or_default();
-        let first = root.saturating_sub(1);
-        gone(dom, first, segments, &dropped).contains(&false)
-    };
+    let left = gone(dom, survey, &dropped);
+    let is_left = |root: &u32| left[survey.within(dom, *root)].contains(&false);
     if total.chars != 0 && !roots.iter().any(is_left) {
         for (item, reason) in dom.items.iter().zip(&mut dropped) {
             // Words about scripts are not the page's.
@@ -108,22 +106,15 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
         }
         roots = vec![body];
     }
-    let confidence = confidence(dom, survey, body, &roots, &dropped);
+    let confidence = confidence(dom, survey, &roots, &dropped);
     Region { roots, dropped, confidence }
 }
 
 /// How much of what reads like prose, and was not dropped for what it is, lies
 /// in the region; less where there is little of it.
-fn confidence(
-    dom: &Dom,
-    survey: &Survey,
-    body: u32,
-    roots: &[u32],
-    dropped: &[Option<Reason>],
-) -> f32 {
-    let segments = survey.segments.get(survey.within(dom, body)).unwrap_or_default();
+fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], dropped: &[Option<Reason>]) -> f32 {
     let (mut inside, mut outside) = (0, 0);
-    for (segment, is_gone) in segments.iter().zip(gone(dom, body, segments, dropped)) {
+    for (segment, is_gone) in survey.segments.iter().zip(gone(dom, survey, dropped)) {
         if is_gone || !segment.is_prose() {
             continue;
         }
@@ -137,22 +128,50 @@ fn confidence(
     share * (0.5 + 0.5 * (inside as f32 / 400.0).min(1.0))
 }
 
+/// What is left of a page once bans are out, as sums before each segment.
+struct Left(Vec<Kept>);
+
+/// What a part still holds.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    chars: u32,
+    prose: u32,
+    weight: f32,
+}
+
+impl Left {
+    fn of(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Self {
+        let mut sum = Kept::default();
+        let mut sums = Vec::with_capacity(survey.segments.len() + 1);
+        sums.push(sum);
+        for (segment, is_gone) in survey.segments.iter().zip(gone(dom, survey, dropped)) {
+            if !is_gone {
+                sum.chars += segment.chars;
+                sum.weight += weight(dom, survey, segment);
+                if segment.is_prose() {
+                    sum.prose += segment.plain();
+                }
+            }
+            sums.push(sum);
+        }
+        Self(sums)
+    }
+
+    fn within(&self, dom: &Dom, survey: &Survey, at: u32) -> Kept {
+        let range = survey.within(dom, at);
+        let (before, behind) = (self.0[range.start], self.0[range.end]);
+        Kept {
+            chars: behind.chars - before.chars,
+            prose: behind.prose - before.prose,
+            weight: behind.weight - before.weight,
+        }
+    }
+}
+
 /// The whole, where hardly any prose speaks for a part: an index, a table of
 /// releases, a page of diagrams.
-fn widen(
-    dom: &Dom,
-    survey: &Survey,
-    body: u32,
-    root: u32,
-    weight: f32,
-    dropped: &[Option<Reason>],
-) -> u32 {
-    let kept = |at: u32| {
-        let segments = survey.segments.get(survey.within(dom, at)).unwrap_or_default();
-        let gone = gone(dom, at.saturating_sub(1), segments, dropped);
-        let left = segments.iter().zip(gone).filter(|(_, is_gone)| !is_gone);
-        left.map(|(segment, _)| segment.chars).sum::<u32>()
-    };
+fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &Left) -> u32 {
+    let kept = |at: u32| left.within(dom, survey, at).chars;
     let (all, inside) = (kept(body), kept(root));
     // Little prose, or one of many parts that have as much.
     let is_little = weight <= LITTLE && inside * 2 < all;
@@ -170,23 +189,8 @@ const LITTLE: f32 = 500.0;
 const MANY: f32 = 1500.0;
 
 /// The element inside that is called the content and holds nearly all of it.
-fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
-    let kept = |at: u32| {
-        let (mut until, mut prose) = (0, 0);
-        let mut next = at;
-        for segment in survey.segments.get(survey.within(dom, at)).unwrap_or_default() {
-            while next <= segment.at {
-                if dropped[next as usize].is_some() {
-                    until = until.max(dom.item(next).end);
-                }
-                next += 1;
-            }
-            if until <= segment.at && segment.is_prose() {
-                prose += segment.plain();
-            }
-        }
-        prose
-    };
+fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], left: &Left) -> u32 {
+    let kept = |at: u32| left.within(dom, survey, at).prose;
     let all = kept(root);
     let is_single =
         dom.subtree(root).filter(|at| dom.item(*at).tag == Tag::Article).nth(1).is_none();
@@ -339,25 +343,13 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
 }
 
 /// The element whose segments weigh most, and how much.
-fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -> (u32, f32) {
-    // Sums of weights before each segment, dropped ones counting nothing.
-    let mut sums = Vec::with_capacity(survey.segments.len() + 1);
-    let mut sum = 0.0_f32;
-    sums.push(sum);
-    let mut until = 0;
-    let mut next_item = 0;
-    for segment in &survey.segments {
-        while next_item <= segment.at {
-            if dropped[next_item as usize].is_some() {
-                until = until.max(dom.item(next_item).end);
-            }
-            next_item += 1;
-        }
-        if until <= segment.at {
-            sum += weight(dom, survey, segment);
-        }
-        sums.push(sum);
-    }
+fn heaviest(
+    dom: &Dom,
+    survey: &Survey,
+    body: u32,
+    dropped: &[Option<Reason>],
+    left: &Left,
+) -> (u32, f32) {
     let mut best = (body, f32::MIN);
     let mut at = body;
     while at < dom.item(body).end {
@@ -400,8 +392,7 @@ fn heaviest(dom: &Dom, survey: &Survey, body: u32, dropped: &[Option<Reason>]) -
         let is_item =
             matches!(item.tag, Tag::Li | Tag::Dd | Tag::Tr) && survey.sum(dom, at).prose < 1000;
         if is_container && !is_item {
-            let range = survey.within(dom, at);
-            let mut weight = sums[range.end] - sums[range.start];
+            let mut weight = left.within(dom, survey, at).weight;
             let hints = survey.hints[at as usize];
             let is_strong = hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
             if is_strong || item.tag == Tag::Article || item.tag == Tag::Main {

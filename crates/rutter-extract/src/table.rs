@@ -92,10 +92,8 @@ fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
 
 /// The words of a cell; paragraphs and breaks in it become spaces.
 fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
-    walk.flush();
     inline(walk, cell);
     let (text, spans) = walk.paragraph.take();
-
     (one_line(text), spans)
 }
 
@@ -112,8 +110,7 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
             walk.paragraph.push(" ");
             inline(walk, child);
             walk.paragraph.push(" ");
-        } else if matches!(tag, Tag::Text) || !matches!(tag, Tag::Video | Tag::Audio | Tag::Iframe)
-        {
+        } else {
             walk.inside(child);
         }
         child = walk.dom.item(child).end;

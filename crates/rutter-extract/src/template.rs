@@ -1,8 +1,8 @@
 //! What a site's pages have in common, learned from a sample of them.
 //!
 //! A page is read as a function of its bytes and one version; the list of
-//! versions is only ever appended to, so adding, removing or renaming pages
-//! changes no other page. A version holds the hashes of lines of text that
+//! versions is appended to, and only a version that no page names is dropped,
+//! so adding, removing or renaming pages changes no other page. A version holds the hashes of lines of text that
 //! stand in the same place on many pages of one layout. What consists of such
 //! lines almost wholly is dropped; a template never adds, and never drops
 //! the part that holds most of the page.
@@ -255,7 +255,7 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<u64> {
 
 /// What a page is built like: the places near its top that hold text.
 fn layout(dom: &Dom, survey: &Survey) -> u64 {
-    let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else { return 0 };
+    let Some(body) = dom.body else { return 0 };
     let mut paths: BTreeSet<u64> = BTreeSet::new();
     let mut level = vec![(body, Fnv::new())];
     for _ in 0..4 {

@@ -2,7 +2,7 @@
 
 use crate::dom::Dom;
 use crate::hint::Hints;
-use crate::survey::{Marks, Segment, Sum, Survey};
+use crate::survey::{Marks, Sum, Survey};
 use crate::tag::Tag;
 
 /// Why a part of a page is not main content.
@@ -301,15 +301,10 @@ pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
     dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some())
 }
 
-/// For each segment of a region, whether it lies in something dropped.
-pub(crate) fn gone(
-    dom: &Dom,
-    root: u32,
-    segments: &[Segment],
-    dropped: &[Option<Reason>],
-) -> Vec<bool> {
-    let (mut until, mut next) = (0, root + 1);
-    let is_gone = segments.iter().map(|segment| {
+/// For each segment, whether it lies in something dropped.
+pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Vec<bool> {
+    let (mut until, mut next) = (0, 0);
+    let is_gone = survey.segments.iter().map(|segment| {
         while next <= segment.at {
             if dropped[next as usize].is_some() {
                 until = until.max(dom.item(next).end);

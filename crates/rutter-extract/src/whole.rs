@@ -31,7 +31,7 @@ enum Open {
 impl Whole {
     pub(crate) fn of(dom: &Dom, survey: &Survey, base: &Base, region: &Region) -> Self {
         let mut whole = Self::default();
-        let Some(body) = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Body) else {
+        let Some(body) = dom.body else {
             return whole;
         };
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
