@@ -17,6 +17,7 @@ use crate::region::Region;
 use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
+use crate::whole::Whole;
 use crate::{code, media, note};
 use rutter_page::{Mark, Note, Rich, Span};
 
@@ -29,6 +30,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) survey: &'w Survey,
     dropped: &'w [Option<Reason>],
     pub(crate) base: &'w Base,
+    whole: &'w Whole,
     pub(crate) out: Vec<Both>,
     pub(crate) paragraph: Inline,
     /// Pictures and recordings met inside a line; they follow it.
@@ -50,13 +52,15 @@ impl<'w> Walk<'w> {
         survey: &'w Survey,
         region: &'w Region,
         base: &'w Base,
+        whole: &'w Whole,
     ) -> Self {
         Self {
             dom,
             survey,
             dropped: &region.dropped,
             base,
-            out: Vec::new(),
+            whole,
+            out: Vec::with_capacity(survey.segments.len().min(1000)),
             paragraph: Inline::default(),
             waiting: Vec::new(),
             n_groups: 0,
@@ -98,8 +102,7 @@ impl<'w> Walk<'w> {
     pub(crate) fn node(&mut self, at: u32) {
         let tag = self.dom.item(at).tag;
         if tag == Tag::Text {
-            self.paragraph.push(self.dom.text(at));
-            return;
+            return self.text(at);
         }
         if self.is_left_out(at) {
             if tag.is_block() {
@@ -188,6 +191,15 @@ impl<'w> Walk<'w> {
         }
     }
 
+    pub(crate) fn text(&mut self, at: u32) {
+        let text = self.dom.text(at);
+        if self.dom.item(at).is_tidy {
+            self.paragraph.push_tidy(text);
+        } else {
+            self.paragraph.push(text);
+        }
+    }
+
     /// Whether a few inline words belong to the page's furniture.
     fn is_furniture(&self, at: u32) -> bool {
         let Some(class) = self.dom.attr(at, &local_name!("class")) else { return false };
@@ -250,11 +262,11 @@ impl<'w> Walk<'w> {
             }
             Handle::Link => {}
         }
-        let href = self.dom.attr(at, &local_name!("href"));
-        match href.and_then(|href| self.base.resolve(href)) {
+        match self.whole.target(at) {
             Some(url) => {
-                self.rel = self.dom.attr(at, &local_name!("rel")).map(|rel| (url.clone(), rel));
-                self.marked(at, Mark::Link(url));
+                let rel = self.dom.attr(at, &local_name!("rel"));
+                self.rel = rel.map(|rel| (url.to_owned(), rel));
+                self.marked(at, Mark::Link(url.to_owned()));
             }
             None => self.flow(at),
         }

@@ -18,7 +18,7 @@ use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
 use crate::guard::Guard;
-use crate::space::{collapse, gap};
+use crate::space::{append, collapse, gap, tidy};
 use crate::tag::Tag;
 
 const NONE: u32 = u32::MAX;
@@ -67,6 +67,8 @@ pub(crate) struct Item {
     pub(crate) parent: u32,
     /// Behind the last item of the subtree.
     pub(crate) end: u32,
+    /// Whether its white space is single spaces.
+    pub(crate) is_tidy: bool,
     /// Attributes of an element, bytes of a text.
     from: u32,
     to: u32,
@@ -97,6 +99,11 @@ impl Dom {
     pub(crate) fn text(&self, at: u32) -> &str {
         let item = self.item(at);
         if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
+    }
+
+    /// Appends a text item, every run of white space as one space.
+    pub(crate) fn append(&self, at: u32, out: &mut String) {
+        if self.item(at).is_tidy { append(self.text(at), out) } else { collapse(self.text(at), out) }
     }
 
     /// The value of an attribute.
@@ -139,7 +146,8 @@ impl Dom {
                 if !out.is_empty() && text.len() < self.text(here).len() {
                     gap(out);
                 }
-                collapse(text.get(..end).unwrap_or(text), out);
+                let text = text.get(..end).unwrap_or(text);
+                if item.is_tidy { append(text, out) } else { collapse(text, out) }
             } else if item.tag.is_silent() && here != at {
                 here = item.end;
                 continue;
@@ -242,7 +250,7 @@ impl Dom {
             }
             let item = self.item(here);
             if item.tag == Tag::Text {
-                collapse(self.text(here), &mut out);
+                self.append(here, &mut out);
             } else if item.tag.is_silent() && here != at {
                 here = item.end;
                 continue;
@@ -264,26 +272,44 @@ impl Dom {
         // Down to the first child, on to the next sibling, up where there is
         // none; `open` holds the way up.
         let mut open: Vec<(u32, u32)> = Vec::new();
+        let mut text = arena.text.into_inner().into_bytes();
+        // Up to where white space means something.
+        let mut raw_until = NONE;
         let mut here = nodes.first().map_or(NONE, |root| root.first_child);
         loop {
             let at = u32::try_from(items.len()).unwrap_or(NONE);
             let Some(node) = nodes.get(here as usize) else {
                 let Some((parent, parent_node)) = open.pop() else { break };
                 items[parent as usize].end = at;
+                if raw_until == parent {
+                    raw_until = NONE;
+                }
                 here = nodes[parent_node as usize].next;
                 continue;
             };
             let parent = open.last().map_or(NONE, |(parent, _)| *parent);
-            let (tag, from, to) = (node.tag, node.from, node.to);
-            items.push(Item { tag, parent, end: at + 1, from, to });
+            let (tag, from, mut to) = (node.tag, node.from, node.to);
+            let is_tidy = tag == Tag::Text && raw_until == NONE;
+            if is_tidy && let Some(bytes) = text.get_mut(from as usize..to as usize) {
+                let n_left = tidy(bytes);
+                // What is left over is nobody's, but must be text all the same.
+                bytes[n_left..].fill(b' ');
+                to = from + u32::try_from(n_left).unwrap_or(0);
+            }
+            items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
                 here = node.next;
             } else {
+                if raw_until == NONE && is_raw(tag) {
+                    raw_until = at;
+                }
                 open.push((at, here));
                 here = node.first_child;
             }
         }
-        let (attributes, text) = (arena.attributes.into_inner(), arena.text.into_inner());
+        let attributes = arena.attributes.into_inner();
+        // Whole characters were moved and spaces put in the place of spaces.
+        let text = String::from_utf8(text).expect("tidying keeps characters whole");
         let body = items.iter().position(|item| item.tag == Tag::Body);
         let body = body.and_then(|at| u32::try_from(at).ok());
         let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
@@ -291,6 +317,11 @@ impl Dom {
         let is_marked = arena.is_marked.get();
         Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts }
     }
+}
+
+/// Whether white space inside means something, or is nobody's to look at.
+fn is_raw(tag: Tag) -> bool {
+    matches!(tag, Tag::Pre | Tag::Script | Tag::Style | Tag::Textarea | Tag::Template)
 }
 
 /// Attributes by which authors say what is content and what is not.

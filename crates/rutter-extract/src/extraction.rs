@@ -205,7 +205,8 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     report_cut(&dom, options, &mut report);
     let base = base_of(options, &found);
-    let mut walk = Walk::new(&dom, &survey, &region, &base);
+    let whole = Whole::of(&dom, &survey, &base, &region);
+    let mut walk = Walk::new(&dom, &survey, &region, &base, &whole);
     for &root in &region.roots {
         walk.element(root);
     }
@@ -213,7 +214,6 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     if options.links == LinkBlocks::All {
         blocks = crate::blocks::with_links(blocks);
     }
-    let whole = Whole::of(&dom, &survey, &base, &region);
     let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
     // The tree of a long page is large, and so is what is made of it.
@@ -311,9 +311,7 @@ fn assemble(
     }
     let language = found.language().or_else(|| options.language.clone());
     let language = language.unwrap_or_else(|| {
-        let sample: String =
-            content.iter().filter_map(prose).take(12).collect::<Vec<_>>().join(" ");
-        match language::detect(&sample) {
+        match language::detect(&start_of_prose(&content)) {
             Some(tag) => {
                 report(&rules::GUESSED_LANGUAGE, tag.as_str().to_owned());
                 tag
@@ -373,6 +371,23 @@ fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     }
 }
 
+/// The first lines of prose: as much as tells a language.
+fn start_of_prose(content: &[Block<'_>]) -> String {
+    let mut start = String::new();
+    for text in content.iter().filter_map(prose).take(12) {
+        if language::MOST < start.len() {
+            break;
+        }
+        let mut end = text.len().min(language::MOST);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        start.push_str(&text[..end]);
+        start.push(' ');
+    }
+    start
+}
+
 /// The first sentences of the text, up to 200 characters.
 fn first_sentences(content: &[Block<'_>]) -> Option<String> {
     let texts = content.iter().filter_map(|block| match block {
@@ -394,7 +409,18 @@ fn first_sentences(content: &[Block<'_>]) -> Option<String> {
 
 /// At most `most` characters: whole sentences, else whole words and an ellipsis.
 fn shorten(text: &str, most: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut head = String::new();
+    let mut words = text.split_whitespace();
+    // A character takes at most four bytes; behind that nothing matters.
+    while head.len() <= 4 * most
+        && let Some(word) = words.next()
+    {
+        if !head.is_empty() {
+            head.push(' ');
+        }
+        head.push_str(word);
+    }
+    let text = head;
     if text.chars().count() <= most {
         return text;
     }

@@ -1,7 +1,7 @@
 //! A paragraph while it is being put together: its text, white space
 //! collapsed, and the spans in it.
 
-use crate::space::{collapse, gap};
+use crate::space::{append, collapse, gap};
 use rutter_page::{Mark, Span};
 
 /// Marks inside marks that are kept.
@@ -38,6 +38,16 @@ impl Inline {
         if self.text.get(before..).is_some_and(|new| !new.trim().is_empty()) {
             self.n_breaks = 0;
         }
+    }
+
+    /// The same for a text that is tidy already.
+    pub(crate) fn push_tidy(&mut self, text: &str) {
+        if text == " " {
+            return gap(&mut self.text);
+        }
+        self.n_breaks = 0;
+        let text = if self.text.is_empty() { text.trim_start_matches(' ') } else { text };
+        append(text, &mut self.text);
     }
 
     /// A line break; tells whether it is the second in a row.
@@ -89,9 +99,10 @@ impl Inline {
             self.open[at].1 = 0;
         }
         self.n_breaks = 0;
-        let mut text = std::mem::take(&mut self.text);
+        // The room stays here for the next one.
+        let text = self.text.trim_end().to_owned();
+        self.text.clear();
         let mut spans = std::mem::take(&mut self.spans);
-        text.truncate(text.trim_end().len());
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         spans.retain_mut(|span| {
             span.end = span.end.min(end);

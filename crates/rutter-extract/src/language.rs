@@ -2,15 +2,19 @@
 
 use rutter_page::LanguageTag;
 
-/// Bytes that are looked at: a few, and more where they do not suffice.
-const SAMPLES: [usize; 2] = [300, 2000];
+/// Bytes that are looked at first; more where they do not suffice.
+const FIRST: usize = 300;
+
+/// Bytes of a text beyond which nothing is looked at.
+pub(crate) const MOST: usize = 2000;
 
 /// The language of a text; `None` where that is not certain.
 pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
     if let Some(tag) = by_small_words(text) {
         return LanguageTag::parse(tag);
     }
-    SAMPLES.into_iter().find_map(|most| detect_in(text, most))
+    // A second look sees more, or is none.
+    detect_in(text, FIRST).or_else(|| if FIRST < text.len() { detect_in(text, MOST) } else { None })
 }
 
 /// The smallest words of the commonest languages: of each those that the
@@ -62,20 +66,26 @@ const SMALL: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// A text in which every fifth of the first words is a small word of one
+/// Bytes of the longest of them.
+const LONGEST: usize = 6;
+
+/// A text in which every eighth of the first words is a small word of one
 /// language, and hardly any of another, needs no further look.
 fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; SMALL.len()];
     let mut n_words = 0;
-    for word in text.split_ascii_whitespace().take(80) {
+    for word in text.split_ascii_whitespace().take(200) {
         n_words += 1;
+        if LONGEST < word.len() {
+            continue;
+        }
         for (count, (_, words)) in counts.iter_mut().zip(SMALL) {
             *count += usize::from(words.contains(&word));
         }
     }
     let (most, (tag, _)) = counts.into_iter().zip(SMALL).max_by_key(|(count, _)| *count)?;
     let others: usize = counts.iter().sum::<usize>() - most;
-    (25 <= n_words && n_words <= most * 6 && others * 5 <= most).then_some(tag)
+    (25 <= n_words && n_words <= most * 8 && others * 5 <= most).then_some(tag)
 }
 
 fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {
@@ -174,6 +184,12 @@ fn two_letters(code: &'static str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_no_small_word_is_longer_than_we_look() {
+        let words = SMALL.iter().flat_map(|(_, words)| *words);
+        assert_eq!(words.map(|word| word.len()).max(), Some(LONGEST));
+    }
 
     #[test]
     fn ours_small_words_and_the_detector_agree() {

@@ -53,7 +53,7 @@ impl Walk<'_> {
             child = self.dom.item(here).end;
             if tag == Tag::Text {
                 if !self.dom.text(here).trim().is_empty() {
-                    self.paragraph.push(self.dom.text(here));
+                    self.text(here);
                     self.end_item(level, items, true);
                 }
                 continue;
@@ -205,17 +205,16 @@ impl Walk<'_> {
             return true;
         }
         let (text, spans) = self.paragraph.take();
-        let lead = if level == 0 {
-            String::new()
+        if level == 0 {
+            items.n_done += 1;
+            items.ready.push((text, spans));
         } else {
-            format!("{}- ", "  ".repeat(level.min(DEEPEST)))
-        };
-        items.n_done += u32::from(level == 0);
-        // A leaf of plain text that looks like a nested item would read as one.
-        let text = if level == 0 { text } else { one_line(text) };
-        let mut shifted = Vec::with_capacity(spans.len());
-        shift(spans, lead.len(), &mut shifted);
-        items.ready.push((format!("{lead}{text}"), shifted));
+            // A leaf of plain text that looks like a nested item would read as one.
+            let lead = format!("{}- ", "  ".repeat(level.min(DEEPEST)));
+            let mut shifted = Vec::with_capacity(spans.len());
+            shift(spans, lead.len(), &mut shifted);
+            items.ready.push((lead + &one_line(text), shifted));
+        }
         if !self.waiting.is_empty() {
             // The pictures of an item follow it, and the list goes on.
             self.put(items);

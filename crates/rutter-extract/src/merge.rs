@@ -41,7 +41,7 @@ type Join = fn(&mut Both, Both) -> Option<Both>;
 /// Merges pairs of neighbours, round by round, so that blocks grow evenly,
 /// until at most `most` are left or none fit together.
 fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
-    loop {
+    while most < blocks.len() {
         let before = blocks.len();
         let mut n_left = before;
         let mut out: Vec<Both> = Vec::with_capacity(before);

@@ -320,7 +320,13 @@ fn starts_with(text: &str, index: &Index) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
     let Some(first) = text.chars().flat_map(char::to_lowercase).next() else { return false };
     let Some(phrases) = index.get(&first) else { return false };
-    phrases.iter().any(|phrase| {
+    // Mostly the second letter decides.
+    let bytes = text.as_bytes();
+    let is_near = |phrase: &&&str| match (bytes.get(1), phrase.as_bytes().get(1)) {
+        (Some(one), Some(other)) => !one.is_ascii() || one.eq_ignore_ascii_case(other),
+        _ => true,
+    };
+    phrases.iter().filter(is_near).any(|phrase| {
         let mut letters = text.chars().flat_map(char::to_lowercase);
         phrase.chars().all(|c| letters.next() == Some(c))
     })

@@ -134,7 +134,7 @@ impl Survey {
                 blocks.push(block);
                 if !above.has(Marks::UNSEEN) {
                     n_breaks = 0;
-                    goes_on = survey.read(dom.text(at), at, block, above, goes_on);
+                    goes_on = survey.read(dom, at, block, above, goes_on);
                 }
                 continue;
             }
@@ -167,8 +167,12 @@ impl Survey {
     }
 
     /// Counts a text; tells whether there is a segment to go on with.
-    fn read(&mut self, text: &str, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
-        let counts = Counts::of(text);
+    fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
+        let text = dom.text(at);
+        if text == " " {
+            return goes_on;
+        }
+        let counts = Counts::of(text, dom.item(at).is_tidy);
         if counts.chars == 0 {
             return goes_on;
         }
@@ -253,25 +257,32 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(text: &str) -> Self {
+    /// Sums instead of branches: a text is looked at in chunks that a counter
+    /// of eight bits can hold.
+    fn of(text: &str, is_tidy: bool) -> Self {
+        let bytes = text.as_bytes();
         let mut counts = Self::default();
-        let mut is_gap = true;
-        let mut is_wide = false;
-        for &byte in text.as_bytes() {
-            if byte.is_ascii_whitespace() {
-                is_gap = true;
-                continue;
+        let (mut is_wide, mut n_spaces) = (false, 0);
+        for chunk in bytes.chunks(128) {
+            let (mut chars, mut spaces, mut stops, mut wide) = (0_u8, 0_u8, 0_u8, 0_u8);
+            for &byte in chunk {
+                // Bytes that continue a character count for nothing.
+                chars += u8::from((b' ' < byte) & (byte & 0xc0 != 0x80));
+                spaces += u8::from(byte == b' ');
+                stops += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
+                wide |= u8::from(0xe3 <= byte);
             }
-            // Bytes that continue a character count for nothing.
-            if byte & 0xc0 == 0x80 {
-                continue;
-            }
-            is_wide |= 0xe3 <= byte;
-            counts.chars += 1;
-            counts.words += u32::from(is_gap);
-            is_gap = false;
-            counts.stops += u32::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
+            counts.chars += u32::from(chars);
+            counts.stops += u32::from(stops);
+            n_spaces += u32::from(spaces);
+            is_wide |= wide != 0;
         }
+        counts.words = if is_tidy {
+            let n_outside = u32::from(text.starts_with(' ')) + u32::from(text.ends_with(' '));
+            (n_spaces + 1).saturating_sub(n_outside)
+        } else {
+            u32::try_from(text.split_ascii_whitespace().count()).unwrap_or(u32::MAX)
+        };
         if is_wide {
             // Scripts that write without spaces say more with each character.
             let stops = text.matches(['\u{3002}', '\u{ff0c}', '\u{3001}', '\u{ff01}', '\u{ff1f}']);

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::dom::Dom;
-use crate::space::collapse;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
@@ -240,7 +239,7 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<u64> {
         let block = dom.item(segment.block);
         let end = survey.segments.get(idx + 1).map_or(block.end, |next| next.at.min(block.end));
         for at in segment.at..end {
-            collapse(dom.text(at), &mut words);
+            dom.append(at, &mut words);
         }
         // Where it stands: the block and the three elements above it.
         let mut hash = Fnv::new();

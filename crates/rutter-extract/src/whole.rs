@@ -10,7 +10,7 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
-use crate::space::{collapse, gap};
+use crate::space::gap;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -20,6 +20,8 @@ pub(crate) struct Whole {
     pub(crate) text: String,
     pub(crate) links: Vec<PageLink>,
     pub(crate) annotated: Vec<Annotated>,
+    /// The elements of the links, in the same order.
+    anchors: Vec<u32>,
 }
 
 /// An element whose end is waited for.
@@ -64,7 +66,7 @@ impl Whole {
             }
             let is_main = at < main_until && dropped_until <= at;
             match item.tag {
-                Tag::Text => collapse(dom.text(at), &mut whole.text),
+                Tag::Text => dom.append(at, &mut whole.text),
                 Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
                     at = item.end;
                     continue;
@@ -76,6 +78,7 @@ impl Whole {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
                         open.push(Open::Link { end: item.end, idx: whole.links.len() });
+                        whole.anchors.push(at);
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
@@ -95,6 +98,12 @@ impl Whole {
             whole.close(&last);
         }
         whole
+    }
+
+    /// Where the link of an element leads, where it is one that leads somewhere.
+    pub(crate) fn target(&self, at: u32) -> Option<&str> {
+        let idx = self.anchors.binary_search(&at).ok()?;
+        self.links.get(idx).map(|link| link.href.as_str())
     }
 
     fn annotate(&mut self, dom: &Dom, survey: &Survey, at: u32, open: &mut Vec<Open>) {
