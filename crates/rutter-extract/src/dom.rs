@@ -103,7 +103,11 @@ impl Dom {
 
     /// Appends a text item, every run of white space as one space.
     pub(crate) fn append(&self, at: u32, out: &mut String) {
-        if self.item(at).is_tidy { append(self.text(at), out) } else { collapse(self.text(at), out) }
+        if self.item(at).is_tidy {
+            append(self.text(at), out)
+        } else {
+            collapse(self.text(at), out)
+        }
     }
 
     /// The value of an attribute.
@@ -290,10 +294,10 @@ impl Dom {
             let parent = open.last().map_or(NONE, |(parent, _)| *parent);
             let (tag, from, mut to) = (node.tag, node.from, node.to);
             let is_tidy = tag == Tag::Text && raw_until == NONE;
-            if is_tidy && let Some(bytes) = text.get_mut(from as usize..to as usize) {
-                let n_left = tidy(bytes);
+            if is_tidy {
+                let n_left = tidy(&mut text, from as usize, to as usize);
                 // What is left over is nobody's, but must be text all the same.
-                bytes[n_left..].fill(b' ');
+                text[from as usize + n_left..to as usize].fill(b' ');
                 to = from + u32::try_from(n_left).unwrap_or(0);
             }
             items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });

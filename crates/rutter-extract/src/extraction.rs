@@ -310,16 +310,14 @@ fn assemble(
         report(&rules::UNSURE, format!("confidence {confidence:.2}"));
     }
     let language = found.language().or_else(|| options.language.clone());
-    let language = language.unwrap_or_else(|| {
-        match language::detect(&start_of_prose(&content)) {
-            Some(tag) => {
-                report(&rules::GUESSED_LANGUAGE, tag.as_str().to_owned());
-                tag
-            }
-            None => {
-                report(&rules::NO_LANGUAGE, String::new());
-                LanguageTag::UNDETERMINED
-            }
+    let language = language.unwrap_or_else(|| match language::detect(&start_of_prose(&content)) {
+        Some(tag) => {
+            report(&rules::GUESSED_LANGUAGE, tag.as_str().to_owned());
+            tag
+        }
+        None => {
+            report(&rules::NO_LANGUAGE, String::new());
+            LanguageTag::UNDETERMINED
         }
     });
     let title = title.unwrap_or_else(|| {

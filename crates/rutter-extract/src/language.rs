@@ -20,7 +20,13 @@ pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
 /// The smallest words of the commonest languages: of each those that the
 /// others do not have.
 const SMALL: [(&str, &[&str]); 6] = [
-    ("en", &["the", "and", "of", "is", "that", "to", "with", "are", "this", "for", "be", "it"]),
+    (
+        "en",
+        &[
+            "the", "and", "of", "is", "that", "to", "with", "are", "this", "for", "be", "it", "by",
+            "from", "not", "which", "any", "used", "you", "can", "if", "when", "see", "has",
+        ],
+    ),
     ("de", &["der", "und", "das", "ist", "nicht", "ein", "mit", "auf", "eine", "dem", "von", "zu"]),
     ("fr", &["les", "est", "une", "dans", "pour", "qui", "sur", "pas", "avec", "des", "du", "au"]),
     (
@@ -70,22 +76,29 @@ const SMALL: [(&str, &[&str]); 6] = [
 const LONGEST: usize = 6;
 
 /// A text in which every eighth of the first words is a small word of one
-/// language, and hardly any of another, needs no further look.
+/// language, and hardly any of another, needs no further look; a short one
+/// must have none of another.
 fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; SMALL.len()];
     let mut n_words = 0;
-    for word in text.split_ascii_whitespace().take(200) {
+    let mut lower = String::with_capacity(16);
+    for word in text.split_ascii_whitespace().take(100) {
         n_words += 1;
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
         if LONGEST < word.len() {
             continue;
         }
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
         for (count, (_, words)) in counts.iter_mut().zip(SMALL) {
-            *count += usize::from(words.contains(&word));
+            *count += usize::from(words.contains(&lower.as_str()));
         }
     }
     let (most, (tag, _)) = counts.into_iter().zip(SMALL).max_by_key(|(count, _)| *count)?;
     let others: usize = counts.iter().sum::<usize>() - most;
-    (25 <= n_words && n_words <= most * 8 && others * 5 <= most).then_some(tag)
+    let is_sure = if n_words < 25 { 3 <= most && others == 0 } else { others * 5 <= most };
+    (n_words <= most * 8 && is_sure).then_some(tag)
 }
 
 fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {

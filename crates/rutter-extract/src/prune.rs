@@ -22,6 +22,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
     let last_prose = last_prose.map_or(u32::MAX, |segment| segment.at);
     let first_prose =
         inside.iter().find(|segment| segment.is_prose()).map_or(0, |segment| segment.at);
+    let mut words = String::with_capacity(160);
     let mut at = root + 1;
     while at < dom.item(root).end {
         let item = dom.item(at);
@@ -45,7 +46,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
-        if (is_edge || !is_technical) && is_line(dom, survey, at, is_technical) {
+        if (is_edge || !is_technical) && is_line(dom, survey, at, is_technical, &mut words) {
             dropped[at as usize] = Some(Reason::Line);
             at = item.end;
             continue;
@@ -307,7 +308,7 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
 
 /// Whether an element is one short line that is not part of the text: the way
 /// to another page, the owner of a picture, a date.
-fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool) -> bool {
+fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut String) -> bool {
     let item = dom.item(at);
     if !item.tag.is_block() && item.tag != Tag::Time {
         return false;
@@ -324,16 +325,18 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool) -> bool {
     {
         return false;
     }
-    let mut words = String::with_capacity(96);
-    dom.head(at, 64, &mut words);
-    if is_technical {
-        return segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(&words);
+    if is_technical && 60 <= segment.chars {
+        return false;
     }
-    if 0 < segment.links && !segment.is_prose() && phrase::is_elsewhere(&words) {
+    dom.head(at, 64, words);
+    if is_technical {
+        return segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words);
+    }
+    if 0 < segment.links && !segment.is_prose() && phrase::is_elsewhere(words) {
         return true;
     }
-    (segment.chars < 80 && phrase::is_credit(&words))
-        || (segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(&words))
+    (segment.chars < 80 && phrase::is_credit(words))
+        || (segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words))
 }
 
 /// Drops headings and labels that stand before something dropped, or that

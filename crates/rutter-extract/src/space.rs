@@ -71,42 +71,69 @@ pub(crate) fn append(text: &str, out: &mut String) {
 /// Bytes looked at together.
 const LANE: usize = 16;
 
-/// Makes every run of white space one space, in place, and tells how many
-/// bytes are left.
-pub(crate) fn tidy(bytes: &mut [u8]) -> usize {
+/// Makes every run of white space in a part of `all` one space, in place, and
+/// tells how many bytes are left.
+pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     // What stands between two tags is mostly the end of a line.
-    if let [b'\n', rest @ ..] = bytes
-        && rest.iter().all(|byte| is_space(*byte))
-    {
-        bytes[0] = b' ';
+    let part = &all[from..until];
+    if part.first() == Some(&b'\n') && part.iter().all(|byte| is_space(*byte)) {
+        all[from] = b' ';
         return 1;
     }
-    let (mut at, mut to) = (0, 0);
+    let (mut at, mut to) = (from, from);
     let mut was_space = false;
-    while let Some(lane) = bytes.get(at..).and_then(<[u8]>::first_chunk::<LANE>) {
-        let mut lane = *lane;
-        // Sums instead of branches: where nothing is to go, nothing is asked
-        // about any single byte.
-        let low = lane.map(|byte| u8::from(byte <= b' '));
-        let mut n_odd = low[0] & u8::from(was_space);
-        for (one, next) in low.iter().zip(&low[1..]) {
-            n_odd |= one & next;
-        }
-        for byte in &lane {
-            n_odd |= u8::from(*byte == WIDE) | u8::from((*byte < b' ') & (*byte != b'\n'));
-        }
-        if n_odd != 0 {
-            (at, to) = squeeze(bytes, at, to, at + LANE, &mut was_space);
+    // Lanes may reach beyond the part, as long as there is something.
+    while at < until
+        && let Some(lane) = all.get(at..).and_then(<[u8]>::first_chunk::<LANE>)
+    {
+        let lane = *lane;
+        let look = Look::at(&lane, until - at, was_space);
+        let is_whole = at + LANE <= until;
+        if look.is_odd || (!is_whole && (look.has_newline || at != to)) {
+            (at, to) = squeeze(all, at, to, until.min(at + LANE), &mut was_space);
             continue;
         }
-        for byte in &mut lane {
-            *byte = if *byte == b'\n' { b' ' } else { *byte };
+        if look.has_newline || at != to {
+            let lane = lane.map(|byte| if byte == b'\n' { b' ' } else { byte });
+            all[to..to + LANE].copy_from_slice(&lane);
         }
-        bytes[to..to + LANE].copy_from_slice(&lane);
-        was_space = low[LANE - 1] != 0;
+        was_space = lane[LANE - 1] <= b' ';
         (at, to) = (at + LANE, to + LANE);
     }
-    squeeze(bytes, at, to, bytes.len(), &mut was_space).1
+    if until <= at && from + (at - until) <= to {
+        // The last lane may have reached beyond.
+        return to - from - (at - until);
+    }
+    squeeze(all, at, to, until, &mut was_space).1 - from
+}
+
+/// What the first bytes of a lane are, found without asking about any of them:
+/// sums instead of branches.
+struct Look {
+    /// Something must go, or be looked at byte by byte.
+    is_odd: bool,
+    has_newline: bool,
+}
+
+impl Look {
+    fn at(lane: &[u8; LANE], n_bytes: usize, was_space: bool) -> Self {
+        const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+        let n_bytes = u8::try_from(n_bytes).unwrap_or(u8::MAX);
+        let mut low = [0_u8; LANE];
+        let (mut odd, mut newline) = (0, 0);
+        for ((low, byte), place) in low.iter_mut().zip(lane).zip(PLACES) {
+            let is_within = u8::from(place < n_bytes);
+            *low = u8::from(*byte <= b' ') & is_within;
+            let is_newline = u8::from(*byte == b'\n');
+            newline |= is_newline & is_within;
+            odd |= (u8::from(*byte == WIDE) | (u8::from(*byte < b' ') & !is_newline)) & is_within;
+        }
+        for (one, next) in low.iter().zip(&low[1..]) {
+            odd |= one & next;
+        }
+        odd |= low[0] & u8::from(was_space);
+        Self { is_odd: odd != 0, has_newline: newline != 0 }
+    }
 }
 
 fn is_space(byte: u8) -> bool {
@@ -145,13 +172,17 @@ mod tests {
     proptest! {
         #[test]
         fn ours_tidy_then_append_is_collapse(
-            texts in prop::collection::vec("[ab\u{a0}\u{a9}\u{e9}\u{2003}  \n\t]{0,300}", 1..4)
+            texts in prop::collection::vec("[ab\u{a0}\u{a9}\u{e9}\u{2003}  \n\t]{0,300}", 1..4),
+            behind in "[a \u{a0}\n]{0,20}",
         ) {
             let (mut expected, mut found) = (String::new(), String::new());
             for text in texts {
                 collapse(&text, &mut expected);
                 let mut bytes = text.into_bytes();
-                let n = tidy(&mut bytes);
+                let n = bytes.len();
+                // What stands behind must not matter.
+                bytes.extend_from_slice(behind.as_bytes());
+                let n = tidy(&mut bytes, 0, n);
                 bytes.truncate(n);
                 append(&String::from_utf8(bytes).unwrap(), &mut found);
             }

@@ -281,7 +281,7 @@ impl Counts {
             let n_outside = u32::from(text.starts_with(' ')) + u32::from(text.ends_with(' '));
             (n_spaces + 1).saturating_sub(n_outside)
         } else {
-            u32::try_from(text.split_ascii_whitespace().count()).unwrap_or(u32::MAX)
+            n_words(bytes)
         };
         if is_wide {
             // Scripts that write without spaces say more with each character.
@@ -292,6 +292,20 @@ impl Counts {
         }
         counts
     }
+}
+
+/// Places where something follows white space, or nothing.
+fn n_words(bytes: &[u8]) -> u32 {
+    let behind = bytes.get(1..).unwrap_or_default();
+    let mut n_words = bytes.first().map_or(0, |first| u32::from(b' ' < *first));
+    for (chunk, behind) in bytes.chunks(128).zip(behind.chunks(128)) {
+        let mut words = 0_u8;
+        for (byte, next) in chunk.iter().zip(behind) {
+            words += u8::from((*byte <= b' ') & (b' ' < *next));
+        }
+        n_words += u32::from(words);
+    }
+    n_words
 }
 
 fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
