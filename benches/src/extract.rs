@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use rutter_extract::{Options, bare_tree, html};
@@ -15,6 +16,8 @@ use crate::table::{Job, Run, Table, role, seconds, timed};
 
 /// How often each page is read in one measurement.
 const PASSES: usize = 3;
+/// Pairs of extraction and bare tree for each round of the others.
+const PAIRS: usize = 3;
 /// Pages of a corpus that are measured, and the largest of them.
 const MOST_PAGES: usize = 300;
 const LARGEST: u64 = 400_000;
@@ -57,10 +60,8 @@ fn corpus(
     places: &Places,
 ) -> anyhow::Result<usize> {
     println!("\n{name}: {:.1} MB, {PASSES} passes", n_bytes as f64 / 1e6);
-    let mut jobs: Vec<Job<'_>> = vec![
-        ("extract", Box::new(|| role("extract", &[list]))),
-        ("bare tree", Box::new(|| role("bare-tree", &[list]))),
-    ];
+    let (ours_beside, bare) = beside_bare(list, PAIRS * places.n_rounds)?;
+    let mut jobs: Vec<Job<'_>> = vec![("extract", Box::new(|| role("extract", &[list])))];
     if let Some(python) = &places.python {
         let script = resiliparse(list);
         jobs.push((
@@ -84,7 +85,8 @@ fn corpus(
         names.iter().position(|name| *name == wanted).and_then(|at| runs.get(at))
     };
     let ours = of("extract").context("nothing was measured")?;
-    for (peer, goal) in [("bare tree", 0.7), ("resiliparse", goal), ("rs-trafilatura", 6.0)] {
+    table.compare("extract", &ours_beside, "bare tree", &bare, (0.7, None));
+    for (peer, goal) in [("resiliparse", goal), ("rs-trafilatura", 6.0)] {
         match of(peer) {
             Some(theirs) => table.compare("extract", ours, peer, &seconds(theirs), (goal, None)),
             None => println!("{peer}: not there, not measured"),
@@ -92,6 +94,30 @@ fn corpus(
     }
     table.print(n_bytes * PASSES as u64);
     Ok(table.missed)
+}
+
+/// Reads the pages and builds their bare trees in turn, in one process: the
+/// one limit that is ours too is measured without what differs between
+/// processes. Gives the seconds of both, pair by pair.
+fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<f64>)> {
+    let pages = listed(std::slice::from_ref(list))?;
+    let timed = |work: &dyn Fn(&[Vec<u8>]) -> u64| {
+        let started = Instant::now();
+        std::hint::black_box(work(&pages));
+        started.elapsed().as_secs_f64()
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for pair in 0..n_pairs {
+        // Neither is always the first.
+        let (first, second): (&dyn Fn(&[Vec<u8>]) -> u64, &dyn Fn(&[Vec<u8>]) -> u64) =
+            if pair % 2 == 0 { (&extract, &bare) } else { (&bare, &extract) };
+        let times = (timed(first), timed(second));
+        let (own, other) = if pair % 2 == 0 { times } else { (times.1, times.0) };
+        ours.push(Run { seconds: own, peak: 0 });
+        theirs.push(other);
+    }
+    println!("  {n_pairs} pairs of extract and bare tree");
+    Ok((ours, theirs))
 }
 
 /// Writes a list of the pages to measure, chosen by the hash of their names.
@@ -137,13 +163,14 @@ pub(crate) fn listed(lists: &[PathBuf]) -> anyhow::Result<Vec<Vec<u8>>> {
 
 /// Reads all pages, with everything a layer could want.
 pub(crate) fn extract(pages: &[Vec<u8>]) -> u64 {
+    (0..PASSES).map(|_| extract_once(pages)).sum()
+}
+
+/// The same, each page once.
+pub(crate) fn extract_once(pages: &[Vec<u8>]) -> u64 {
     let url = PageUrl::parse("https://docs.example.org/guide/page.html").unwrap();
     let options = Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap());
-    let mut n_blocks = 0;
-    for page in (0..PASSES).flat_map(|_| pages) {
-        n_blocks += html(page, &options).page.content.len() as u64;
-    }
-    n_blocks
+    pages.iter().map(|page| html(page, &options).page.content.len() as u64).sum()
 }
 
 /// Builds the tree of all pages, and nothing else.
@@ -199,7 +226,8 @@ fn large(folder: &Path, n_rounds: usize) -> anyhow::Result<usize> {
     let scale = n_large as f64 / n_bytes as f64;
     let many: Vec<f64> = seconds(many).iter().map(|seconds| seconds * scale).collect();
     table.compare("one large page", one, "many small pages", &many, (0.5, None));
-    table.remember_peak("one large page", one);
+    let once = role("extract-once", &[&large_list])?;
+    table.remember_peak("one large page, read once", &[once]);
     table.print(n_large * PASSES as u64);
     table.print_peaks("at most 12 times the page's bytes", 12 * n_large);
     Ok(table.missed)

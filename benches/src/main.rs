@@ -2,7 +2,8 @@
 //!
 //! Every figure is a ratio against a peer or a limit measured in the same run,
 //! in rotation; medians are shown. The process starts itself once per
-//! measurement, so that peak memory belongs to one job.
+//! measurement, so that peak memory belongs to one job; only extraction and
+//! the tree it begins with are measured in turn within one process.
 
 #![expect(
     clippy::print_stdout,

@@ -24,7 +24,9 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         ("pack", [lines, out]) => pack_lines(lines, out),
         ("diff", [old, new, out]) => compare(old, new, out),
         ("extract", files) => Ok(crate::extract::extract(&crate::extract::listed(files)?)),
-        ("bare-tree", files) => Ok(crate::extract::bare(&crate::extract::listed(files)?)),
+        ("extract-once", files) => {
+            Ok(crate::extract::extract_once(&crate::extract::listed(files)?))
+        }
         ("apply", [snapshot, delta, out]) => merge(snapshot, delta, out),
         _ => bail!("no role {role} with {} paths", paths.len()),
     }

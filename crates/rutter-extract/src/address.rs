@@ -171,7 +171,8 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 fn has_dots(path: &str) -> bool {
-    path.split('/').any(|segment| matches!(segment, "." | ".."))
+    let may_have = path.ends_with('.') || path.contains("./");
+    may_have && path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
 #[cfg(test)]

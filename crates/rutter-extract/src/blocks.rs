@@ -17,7 +17,7 @@ use crate::region::Region;
 use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
-use crate::whole::Whole;
+use crate::whole::Targets;
 use crate::{code, media, note};
 use rutter_page::{Mark, Note, Rich, Span};
 
@@ -30,7 +30,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) survey: &'w Survey,
     dropped: &'w [Option<Reason>],
     pub(crate) base: &'w Base,
-    whole: &'w Whole,
+    targets: &'w Targets,
     pub(crate) out: Vec<Both>,
     pub(crate) paragraph: Inline,
     /// Pictures and recordings met inside a line; they follow it.
@@ -52,15 +52,17 @@ impl<'w> Walk<'w> {
         survey: &'w Survey,
         region: &'w Region,
         base: &'w Base,
-        whole: &'w Whole,
+        targets: &'w Targets,
     ) -> Self {
+        // Hardly any segment makes more than one block.
+        let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
         Self {
             dom,
             survey,
             dropped: &region.dropped,
             base,
-            whole,
-            out: Vec::with_capacity(survey.segments.len().min(1000)),
+            targets,
+            out: Vec::with_capacity(n_segments),
             paragraph: Inline::default(),
             waiting: Vec::new(),
             n_groups: 0,
@@ -262,7 +264,7 @@ impl<'w> Walk<'w> {
             }
             Handle::Link => {}
         }
-        match self.whole.target(at) {
+        match self.targets.get(at) {
             Some(url) => {
                 let rel = self.dom.attr(at, &local_name!("rel"));
                 self.rel = rel.map(|rel| (url.to_owned(), rel));

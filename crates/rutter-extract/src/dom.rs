@@ -405,7 +405,7 @@ impl html5ever::interface::ElemName for Name<'_> {
 impl Arena {
     fn parse(html: &str, limits: &Limits) -> Self {
         let arena = Self {
-            nodes: RefCell::new(Vec::with_capacity(html.len() / 10 + 16)),
+            nodes: RefCell::new(Vec::with_capacity(html.len() / 20 + 16)),
             attributes: RefCell::new(Vec::with_capacity(html.len() / 24 + 16)),
             text: RefCell::new(String::with_capacity(html.len() + 16)),
             cut: Cell::new(Cut::Nothing),

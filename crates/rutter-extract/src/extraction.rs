@@ -14,7 +14,7 @@ use crate::meta::Found;
 use crate::region::{self, Region};
 use crate::survey::Survey;
 use crate::template::{self, Sketch, Templates, VersionId};
-use crate::whole::Whole;
+use crate::whole::{Targets, Whole};
 use crate::{Limits, charset, language, merge, rules};
 use rutter_page::Rich;
 
@@ -205,8 +205,8 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     report_cut(&dom, options, &mut report);
     let base = base_of(options, &found);
-    let whole = Whole::of(&dom, &survey, &base, &region);
-    let mut walk = Walk::new(&dom, &survey, &region, &base, &whole);
+    let targets = Targets::of(&dom, &base);
+    let mut walk = Walk::new(&dom, &survey, &region, &base, &targets);
     for &root in &region.roots {
         walk.element(root);
     }
@@ -214,6 +214,7 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     if options.links == LinkBlocks::All {
         blocks = crate::blocks::with_links(blocks);
     }
+    let whole = Whole::of(&dom, &survey, targets, &region);
     let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
     // The tree of a long page is large, and so is what is made of it.

@@ -325,14 +325,17 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
     {
         return false;
     }
-    if is_technical && 60 <= segment.chars {
+    // Nothing below is about longer lines, but of links.
+    let most = if is_technical { 60 } else { 80 };
+    let may_lead = !is_technical && 0 < segment.links && !segment.is_prose();
+    if most <= segment.chars && !may_lead {
         return false;
     }
     dom.head(at, 64, words);
     if is_technical {
         return segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words);
     }
-    if 0 < segment.links && !segment.is_prose() && phrase::is_elsewhere(words) {
+    if may_lead && phrase::is_elsewhere(words) {
         return true;
     }
     (segment.chars < 80 && phrase::is_credit(words))
@@ -364,12 +367,15 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             && !segment.marks.has(Marks::CELL)
             && !segment.marks.has(Marks::PRE)
         {
-            dom.head(block, 64, &mut words);
             let is_lone = survey.within(dom, block).len() == 1;
-            let announces = phrase::is_elsewhere(&words);
             let is_title = dom.item(block).tag == Tag::H1;
             let is_orphan = is_before_gap && is_heading && ends_here && !is_title;
-            if is_lone && (is_orphan || (announces && (is_before_gap || next_kept.is_none()))) {
+            let mut announces = || {
+                dom.head(block, 64, &mut words);
+                phrase::is_elsewhere(&words)
+            };
+            let is_last = is_before_gap || next_kept.is_none();
+            if is_lone && (is_orphan || (is_last && announces())) {
                 dropped[block as usize] = Some(Reason::Line);
                 gone_at = segment.at;
                 continue;

@@ -123,6 +123,8 @@ impl Survey {
         // Whether the next text goes on with the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
+        // Neighbours are often called the same.
+        let mut last_class = ("", Hints::NONE);
         for (at, item) in (0..).zip(&dom.items) {
             survey.first.push(u32::try_from(survey.segments.len()).unwrap_or(u32::MAX));
             let (above, block) = match survey.marks.get(item.parent as usize) {
@@ -142,7 +144,7 @@ impl Survey {
             survey.marks.push(marks);
             if item.tag.is_block() || item.tag == Tag::Custom {
                 if !marks.has(Marks::UNSEEN) {
-                    let hints = names(dom, at);
+                    let hints = names(dom, at, &mut last_class);
                     survey.hints[at as usize] = hints;
                 }
                 blocks.push(if item.tag.is_block() { at } else { block });
@@ -370,11 +372,16 @@ fn is_style_hidden(style: &str) -> bool {
     })
 }
 
-fn names(dom: &Dom, at: u32) -> Hints {
+fn names<'d>(dom: &'d Dom, at: u32, last_class: &mut (&'d str, Hints)) -> Hints {
     let mut hints = Hints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
-            local_name!("class") => hints = hints.with(hint::of_names(value)),
+            local_name!("class") => {
+                if last_class.0 != value {
+                    *last_class = (value, hint::of_names(value));
+                }
+                hints = hints.with(last_class.1);
+            }
             local_name!("id") if !is_anchor(dom, at, value) => {
                 hints = hints.with(hint::of_names(value));
             }

@@ -20,8 +20,28 @@ pub(crate) struct Whole {
     pub(crate) text: String,
     pub(crate) links: Vec<PageLink>,
     pub(crate) annotated: Vec<Annotated>,
-    /// The elements of the links, in the same order.
-    anchors: Vec<u32>,
+}
+
+/// Where the links of a page lead, by element, in document order.
+#[derive(Debug)]
+pub(crate) struct Targets(Vec<(u32, String)>);
+
+impl Targets {
+    pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
+        let links = (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A);
+        let mut targets = Vec::with_capacity(links.clone().count());
+        for (at, _) in links {
+            let href = dom.attr(at, &local_name!("href"));
+            targets.extend(href.and_then(|href| base.resolve(href)).map(|href| (at, href)));
+        }
+        Self(targets)
+    }
+
+    /// Where the link of an element leads, where it leads somewhere.
+    pub(crate) fn get(&self, at: u32) -> Option<&str> {
+        let idx = self.0.binary_search_by_key(&at, |(at, _)| *at).ok()?;
+        self.0.get(idx).map(|(_, href)| href.as_str())
+    }
 }
 
 /// An element whose end is waited for.
@@ -31,8 +51,10 @@ enum Open {
 }
 
 impl Whole {
-    pub(crate) fn of(dom: &Dom, survey: &Survey, base: &Base, region: &Region) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &Survey, targets: Targets, region: &Region) -> Self {
         let mut whole = Self::default();
+        whole.links.reserve(targets.0.len());
+        let mut targets = targets.0.into_iter().peekable();
         let Some(body) = dom.body else {
             return whole;
         };
@@ -72,13 +94,12 @@ impl Whole {
                     continue;
                 }
                 Tag::A => {
-                    if let Some(href) =
-                        dom.attr(at, &local_name!("href")).and_then(|href| base.resolve(href))
-                    {
+                    // Those in templates and pictures were passed by.
+                    while targets.next_if(|(before, _)| *before < at).is_some() {}
+                    if let Some((_, href)) = targets.next_if(|(here, _)| *here == at) {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
                         open.push(Open::Link { end: item.end, idx: whole.links.len() });
-                        whole.anchors.push(at);
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
@@ -98,12 +119,6 @@ impl Whole {
             whole.close(&last);
         }
         whole
-    }
-
-    /// Where the link of an element leads, where it is one that leads somewhere.
-    pub(crate) fn target(&self, at: u32) -> Option<&str> {
-        let idx = self.anchors.binary_search(&at).ok()?;
-        self.links.get(idx).map(|link| link.href.as_str())
     }
 
     fn annotate(&mut self, dom: &Dom, survey: &Survey, at: u32, open: &mut Vec<Open>) {
