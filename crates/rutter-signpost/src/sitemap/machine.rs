@@ -1,0 +1,825 @@
+//! The loop over XML events: from tags and texts to items and findings.
+//!
+//! It is handed one piece of the file after the other, cut behind a `>`, and
+//! keeps what must be known from one piece to the next: which elements are
+//! open, what prefixes mean, the entry that is being read. Items and findings
+//! leave in the order in which they stand in the file.
+
+use std::collections::VecDeque;
+
+use quick_xml::XmlVersion;
+use quick_xml::errors::{Error, IllFormedError, SyntaxError};
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
+
+use super::names::{Names, Ns, is_variant};
+use super::{AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Kind, Limits, time};
+use crate::rules;
+
+/// What leaves the machine.
+pub(super) enum Out {
+    Item(Item),
+    Finding(Finding),
+}
+
+/// How far a piece was read.
+pub(super) enum Progress {
+    /// To its end.
+    Whole,
+    /// Up to a tag that the piece cuts.
+    Cut,
+    /// Up to bytes that are not UTF-8.
+    NotUtf8,
+    /// As far as is wanted.
+    Enough,
+}
+
+/// Where in the document the reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Prolog,
+    Root,
+    Entry,
+    Field(Field),
+    /// In a child of an entry that is kept as it is written.
+    Capture,
+    Foreign,
+    Skip(Back),
+    After,
+}
+
+/// Where a skipped element leads back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Back {
+    Root,
+    Entry,
+    Field(Field),
+}
+
+/// Children of an entry, in the order of the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Field {
+    Loc,
+    Lastmod,
+    Changefreq,
+    Priority,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Loc => "loc",
+            Self::Lastmod => "lastmod",
+            Self::Changefreq => "changefreq",
+            Self::Priority => "priority",
+        }
+    }
+}
+
+/// State of the loop.
+pub(super) struct Machine {
+    limits: Limits,
+    at: At,
+    /// Number of open elements.
+    depth: usize,
+    /// Depth of the field, capture, foreign or skipped element we are in.
+    mark: usize,
+    entry_depth: usize,
+    /// Names of the open elements, one after the other, and where each begins.
+    open: String,
+    starts: Vec<usize>,
+    names: Names,
+    /// The namespace of the root, which counts as that of sitemaps.
+    own: Ns,
+    kind: Option<Kind>,
+    n_urls: u64,
+    has_blank_start: bool,
+    entry: Entry,
+    /// Fields of the entry seen so far, as bits, and the latest place.
+    seen: u8,
+    latest: u8,
+    text: String,
+    foreign: Foreign,
+    /// The extension being kept, and where declarations can be put into it.
+    raw: String,
+    raw_name_end: usize,
+    raw_prefixes: Vec<String>,
+    is_raw_broken: bool,
+    /// Lines before the piece, and how much of the piece was counted.
+    line: u64,
+    counted: usize,
+}
+
+type Step = Result<(), Refusal>;
+
+impl Machine {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            at: At::Prolog,
+            depth: 0,
+            mark: 0,
+            entry_depth: 0,
+            open: String::new(),
+            starts: Vec::new(),
+            names: Names::new(),
+            own: Ns::SITEMAP,
+            kind: None,
+            n_urls: 0,
+            has_blank_start: false,
+            entry: Entry::default(),
+            seen: 0,
+            latest: 0,
+            text: String::new(),
+            foreign: Foreign {
+                namespace: String::new(),
+                name: String::new(),
+                attributes: Vec::new(),
+                text: String::new(),
+            },
+            raw: String::new(),
+            raw_name_end: 0,
+            raw_prefixes: Vec::new(),
+            is_raw_broken: false,
+            line: 1,
+            counted: 0,
+        }
+    }
+
+    pub(super) fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// Tells whether the root was closed.
+    pub(super) fn is_complete(&self) -> bool {
+        self.at == At::After
+    }
+
+    /// Tells whether there was no root at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.at == At::Prolog
+    }
+
+    /// Number of the line where the last piece ended.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Reads a piece; gives how it ended and how many bytes were used.
+    pub(super) fn run(
+        &mut self,
+        piece: &[u8],
+        is_last: bool,
+        out: &mut VecDeque<Out>,
+    ) -> Result<(Progress, usize), Refusal> {
+        let mut xml = quick_xml::Reader::from_reader(piece);
+        // Names are compared here, because an element may span pieces.
+        xml.config_mut().check_end_names = false;
+        xml.config_mut().allow_unmatched_ends = true;
+        self.counted = 0;
+        let (progress, used) = loop {
+            let start = position(&xml);
+            let event = match xml.read_event() {
+                Ok(event) => event,
+                Err(error) => match self.trouble(&error, piece, start, is_last)? {
+                    Progress::Whole => break (Progress::Whole, piece.len()),
+                    progress => break (progress, start),
+                },
+            };
+            let token = Token { piece, start, end: position(&xml) };
+            match event {
+                Event::Start(tag) => self.start(&tag, token, out)?,
+                Event::End(tag) => self.end(tag.name().as_ref(), token, out)?,
+                Event::Empty(tag) => {
+                    self.start(&tag, token, out)?;
+                    self.end(tag.name().as_ref(), token, out)?;
+                }
+                Event::Text(text) => self.text(&text, token)?,
+                Event::CData(text) => self.text(&text, token)?,
+                Event::GeneralRef(name) => self.reference(&name, token)?,
+                Event::DocType(_) => return Err(self.refused(&rules::DOCTYPE, token, "")),
+                Event::Decl(_) => {
+                    if self.has_blank_start {
+                        self.found(&rules::SPACE_BEFORE_XML, token, "", out);
+                    }
+                }
+                Event::Comment(_) | Event::PI(_) => self.keep(token)?,
+                Event::Eof => break (Progress::Whole, piece.len()),
+            }
+            if self.limits.urls < self.n_urls {
+                break (Progress::Enough, token.start);
+            }
+        };
+        self.line_at(Token { piece, start: used, end: used });
+        Ok((progress, used))
+    }
+
+    /// What an error means: a piece that ends too early, or a bad file.
+    fn trouble(
+        &mut self,
+        error: &Error,
+        piece: &[u8],
+        start: usize,
+        is_last: bool,
+    ) -> Result<Progress, Refusal> {
+        let token = Token { piece, start, end: start };
+        let rest = piece.get(start..).unwrap_or_default();
+        match error {
+            Error::Encoding(_) => Ok(Progress::NotUtf8),
+            Error::Syntax(SyntaxError::InvalidBangMarkup) if 3 <= rest.len() => {
+                Err(self.refused(&rules::MALFORMED_XML, token, "unknown markup behind `<!`"))
+            }
+            // A document type is refused before its end is known.
+            Error::Syntax(SyntaxError::UnclosedDoctype) => {
+                Err(self.refused(&rules::DOCTYPE, token, ""))
+            }
+            Error::Syntax(_) if is_last => Ok(Progress::Whole),
+            Error::Syntax(_) => Ok(Progress::Cut),
+            Error::IllFormed(IllFormedError::UnclosedReference) => {
+                let after = rest.get(1..).unwrap_or_default();
+                if is_last && memchr::memchr2(b'<', b'&', after).is_none() {
+                    return Ok(Progress::Whole);
+                }
+                let shown = quoted(String::from_utf8_lossy(rest).lines().next().unwrap_or(""));
+                let detail = format!("unescaped `&` in {shown}");
+                Err(self.refused(&rules::MALFORMED_XML, token, detail))
+            }
+            other => Err(self.refused(&rules::MALFORMED_XML, token, other.to_string())),
+        }
+    }
+
+    fn start(&mut self, tag: &BytesStart<'_>, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
+        self.depth += 1;
+        if self.limits.depth < self.depth {
+            return Err(self.refused(&rules::TOO_DEEP, token, ""));
+        }
+        let name = tag.name();
+        let name: &str = name.as_ref();
+        self.starts.push(self.open.len());
+        self.open.push_str(name);
+        let has_attributes = name.len() < tag.len();
+        if has_attributes {
+            self.declare(tag, token)?;
+        }
+        match self.at {
+            At::Entry => self.start_field(tag, name, token, out),
+            At::Root => self.start_child(tag, name, token, out),
+            At::Prolog => self.start_root(name, token, out),
+            At::Capture => {
+                self.note_prefixes(tag, name, token)?;
+                self.keep(token)
+            }
+            At::Field(field) => {
+                self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+                self.skip(Back::Field(field));
+                Ok(())
+            }
+            At::Foreign | At::Skip(_) => Ok(()),
+            At::After => {
+                Err(self.refused(&rules::MALFORMED_XML, token, "an element behind the root"))
+            }
+        }
+    }
+
+    /// Takes the namespace declarations of a tag.
+    fn declare(&mut self, tag: &BytesStart<'_>, token: Token<'_>) -> Step {
+        if !tag.attributes_raw().contains("xmlns") {
+            return Ok(());
+        }
+        for (key, value) in self.attributes(tag, token)? {
+            let prefix = match key.strip_prefix("xmlns") {
+                Some("") => "",
+                Some(rest) => match rest.strip_prefix(':') {
+                    Some(prefix) => prefix,
+                    None => continue,
+                },
+                None => continue,
+            };
+            if self.names.declare(self.depth, prefix, value.trim()).is_none() {
+                return Err(self.refused(&rules::TOO_LONG, token, "too many namespaces"));
+            }
+        }
+        Ok(())
+    }
+
+    /// All attributes of a tag, values decoded.
+    fn attributes(
+        &mut self,
+        tag: &BytesStart<'_>,
+        token: Token<'_>,
+    ) -> Result<Vec<(String, String)>, Refusal> {
+        let mut attributes = Vec::new();
+        for attribute in tag.attributes() {
+            let read = attribute.map_err(Error::from).and_then(|attribute| {
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
+                Ok((attribute.key.as_ref().to_owned(), value.into_owned()))
+            });
+            match read {
+                Ok(read) => attributes.push(read),
+                Err(error) => {
+                    let detail = error.to_string();
+                    return Err(self.refused(&rules::MALFORMED_XML, token, detail));
+                }
+            }
+            if self.limits.attributes < attributes.len() {
+                return Err(self.refused(&rules::TOO_LONG, token, "too many attributes"));
+            }
+        }
+        Ok(attributes)
+    }
+
+    fn start_root(&mut self, name: &str, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
+        let (ns, local) = self.names.resolve(name).unwrap_or((Ns::NONE, name));
+        let kind = match local {
+            "urlset" => Kind::Urlset,
+            "sitemapindex" => Kind::Index,
+            "rss" | "feed" | "RDF" => Kind::Feed,
+            _ => {
+                let detail = format!("its root is {}", quoted(name));
+                return Err(self.refused(&rules::NOT_A_SITEMAP, token, detail));
+            }
+        };
+        self.kind = Some(kind);
+        self.at = At::Root;
+        self.own = ns;
+        if kind == Kind::Feed {
+            self.found(&rules::IS_FEED, token, quoted(local), out);
+        } else if ns != Ns::SITEMAP {
+            let uri = self.names.uri(ns).to_owned();
+            let detail = match uri.as_str() {
+                "" => "it has none".to_owned(),
+                uri if is_variant(uri) => format!("a variant: {}", quoted(uri)),
+                uri => quoted(uri),
+            };
+            self.found(&rules::NAMESPACE, token, detail, out);
+        }
+        Ok(())
+    }
+
+    fn is_own(&self, ns: Ns) -> bool {
+        ns == self.own || ns == Ns::SITEMAP
+    }
+
+    /// A child of the root.
+    fn start_child(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Step {
+        let Some((ns, local)) = self.names.resolve(name) else {
+            self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            self.skip(Back::Root);
+            return Ok(());
+        };
+        let is_entry = match self.kind {
+            Some(Kind::Feed) => matches!(local, "item" | "entry"),
+            Some(Kind::Index) => self.is_own(ns) && local == "sitemap",
+            _ => self.is_own(ns) && local == "url",
+        };
+        if is_entry {
+            self.n_urls += 1;
+            self.at = At::Entry;
+            self.entry_depth = self.depth;
+            (self.seen, self.latest) = (0, 0);
+            self.entry.line = self.line_at(token);
+            return Ok(());
+        }
+        if self.kind == Some(Kind::Feed) {
+            return Ok(());
+        }
+        if self.is_own(ns) {
+            self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            self.skip(Back::Root);
+            return Ok(());
+        }
+        if 0 < self.n_urls {
+            self.found(&rules::FOREIGN_LATE, token, quoted(name), out);
+        }
+        let mut attributes = self.attributes(tag, token)?;
+        attributes.retain(|(key, _)| key != "xmlns" && !key.starts_with("xmlns:"));
+        self.foreign = Foreign {
+            namespace: self.names.uri(ns).to_owned(),
+            name: local.to_owned(),
+            attributes,
+            text: String::new(),
+        };
+        self.at = At::Foreign;
+        self.mark = self.depth;
+        Ok(())
+    }
+
+    /// A child of an entry.
+    fn start_field(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Step {
+        let Some((ns, local)) = self.names.resolve(name) else {
+            self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            self.skip(Back::Entry);
+            return Ok(());
+        };
+        if self.kind == Some(Kind::Feed) {
+            return self.start_feed_field(tag, local, token);
+        }
+        let field = match local {
+            _ if !self.is_own(ns) => None,
+            "loc" => Some(Field::Loc),
+            "lastmod" => Some(Field::Lastmod),
+            "changefreq" => Some(Field::Changefreq),
+            "priority" => Some(Field::Priority),
+            _ => None,
+        };
+        let Some(field) = field else {
+            self.latest = u8::MAX;
+            if self.is_own(ns) {
+                self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            } else if ns == Ns::XHTML && local == "link" && self.alternate(tag, token, out)? {
+                return Ok(());
+            }
+            return self.capture(tag, name, token);
+        };
+        if self.seen & (1 << field as u8) != 0 {
+            self.found(&rules::ELEMENT_TWICE, token, field.name(), out);
+            self.skip(Back::Entry);
+            return Ok(());
+        }
+        if field as u8 + 1 < self.latest {
+            self.found(&rules::ELEMENT_ORDER, token, field.name(), out);
+        }
+        self.seen |= 1 << field as u8;
+        self.latest = self.latest.max(field as u8 + 1);
+        self.begin(field);
+        Ok(())
+    }
+
+    fn begin(&mut self, field: Field) {
+        self.at = At::Field(field);
+        self.mark = self.depth;
+        self.text.clear();
+    }
+
+    /// Feeds name their pages by `link` and their changes by `updated`.
+    fn start_feed_field(&mut self, tag: &BytesStart<'_>, local: &str, token: Token<'_>) -> Step {
+        match local {
+            "link" if self.entry.loc.is_empty() => {
+                let attributes = self.attributes(tag, token)?;
+                let value = |name: &str| {
+                    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())
+                };
+                match (value("href"), value("rel")) {
+                    (Some(href), None | Some("alternate")) => {
+                        href.clone_into(&mut self.entry.loc);
+                        self.skip(Back::Entry);
+                    }
+                    (Some(_), _) => self.skip(Back::Entry),
+                    (None, _) => self.begin(Field::Loc),
+                }
+            }
+            "updated" | "modified" => self.begin(Field::Lastmod),
+            _ => self.skip(Back::Entry),
+        }
+        Ok(())
+    }
+
+    /// Reads `xhtml:link`; false where it is another kind of link.
+    fn alternate(
+        &mut self,
+        tag: &BytesStart<'_>,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Result<bool, Refusal> {
+        let mut link = AlternateLink::default();
+        let mut is_alternate = false;
+        for (key, value) in self.attributes(tag, token)? {
+            match key.as_str() {
+                "rel" => {
+                    let mut words = value.split_ascii_whitespace();
+                    is_alternate = words.any(|word| word.eq_ignore_ascii_case("alternate"));
+                }
+                "hreflang" => value.trim().clone_into(&mut link.hreflang),
+                "href" => value.trim().clone_into(&mut link.href),
+                "type" => link.media_type = Some(value.trim().to_owned()),
+                _ => {}
+            }
+        }
+        if !is_alternate {
+            return Ok(false);
+        }
+        if !is_address(&link.href) {
+            self.found(&rules::ALTERNATE_BAD, token, quoted(&link.href), out);
+        } else if self.limits.attributes <= self.entry.alternates.len() {
+            return Err(self.refused(&rules::TOO_LONG, token, "too many links in one entry"));
+        } else {
+            self.entry.alternates.push(link);
+        }
+        self.skip(Back::Entry);
+        Ok(true)
+    }
+
+    fn skip(&mut self, back: Back) {
+        self.at = At::Skip(back);
+        self.mark = self.depth;
+    }
+
+    /// Begins to keep an element as it is written.
+    fn capture(&mut self, tag: &BytesStart<'_>, name: &str, token: Token<'_>) -> Step {
+        if self.limits.attributes <= self.entry.extensions.len() {
+            return Err(self.refused(&rules::TOO_LONG, token, "too many elements in one entry"));
+        }
+        self.at = At::Capture;
+        self.mark = self.depth;
+        self.raw.clear();
+        self.raw_name_end = 1 + name.len();
+        self.raw_prefixes.clear();
+        self.is_raw_broken = false;
+        self.note_prefixes(tag, name, token)?;
+        self.keep(token)
+    }
+
+    /// Remembers prefixes that are declared outside of what is kept.
+    fn note_prefixes(&mut self, tag: &BytesStart<'_>, name: &str, token: Token<'_>) -> Step {
+        let prefix_of = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_owned());
+        let mut prefixes = vec![prefix_of(name).unwrap_or_default()];
+        if name.len() < tag.len() {
+            let attributes = self.attributes(tag, token)?;
+            let used = attributes.iter().filter_map(|(key, _)| prefix_of(key));
+            prefixes.extend(used.filter(|prefix| prefix != "xmlns" && prefix != "xml"));
+        }
+        for prefix in prefixes {
+            match self.names.binding(&prefix) {
+                None => self.is_raw_broken = true,
+                Some((_, depth)) if self.mark <= depth => {}
+                Some((ns, _)) if ns == Ns::NONE => {}
+                Some(_) if self.raw_prefixes.contains(&prefix) => {}
+                Some(_) => self.raw_prefixes.push(prefix),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a token where an element is kept.
+    fn keep(&mut self, token: Token<'_>) -> Step {
+        if self.at == At::Capture {
+            self.raw.push_str(&String::from_utf8_lossy(token.bytes()));
+            self.bounded(self.raw.len(), token)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
+        let start = self.starts.pop().unwrap_or(0);
+        let opened = self.open.get(start..).unwrap_or_default();
+        if self.depth == 0 || opened != name {
+            let detail = format!("{} closed by {}", quoted(opened), quoted(name));
+            return Err(self.refused(&rules::MALFORMED_XML, token, detail));
+        }
+        self.open.truncate(start);
+        let depth = self.depth;
+        self.depth -= 1;
+        match self.at {
+            At::Field(field) if depth == self.mark => {
+                self.end_field(field, token, out);
+                self.at = At::Entry;
+            }
+            At::Entry if depth == self.entry_depth => {
+                self.end_entry(out);
+                self.at = At::Root;
+            }
+            At::Capture => {
+                // An empty tag was kept when it began.
+                if token.bytes().starts_with(b"</") {
+                    self.keep(token)?;
+                }
+                if depth == self.mark {
+                    self.end_capture(token, out);
+                    self.at = At::Entry;
+                }
+            }
+            At::Foreign if depth == self.mark => {
+                let text = self.foreign.text.trim().to_owned();
+                let foreign = Foreign { text, ..self.foreign.clone() };
+                out.push_back(Out::Item(Item::Foreign(foreign)));
+                self.at = At::Root;
+            }
+            At::Skip(back) if depth == self.mark => match back {
+                Back::Root => self.at = At::Root,
+                Back::Entry => self.at = At::Entry,
+                Back::Field(field) => {
+                    self.at = At::Field(field);
+                    self.mark = self.depth;
+                }
+            },
+            At::Root if depth == 1 => self.at = At::After,
+            _ => {}
+        }
+        self.names.leave(depth);
+        Ok(())
+    }
+
+    fn end_field(&mut self, field: Field, token: Token<'_>, out: &mut VecDeque<Out>) {
+        let buffer = std::mem::take(&mut self.text);
+        let text = buffer.trim();
+        match field {
+            Field::Loc => text.clone_into(&mut self.entry.loc),
+            Field::Lastmod => match time::read(text) {
+                Some(read) => {
+                    self.entry.lastmod = Some(read.time);
+                    self.entry.is_day = read.is_day;
+                    if read.is_local {
+                        let detail = quoted(text);
+                        self.found(&rules::LASTMOD_NO_ZONE, token, detail, out);
+                    }
+                }
+                None => self.found(&rules::LASTMOD_BAD, token, quoted(text), out),
+            },
+            Field::Changefreq => match ChangeFreq::parse(text) {
+                Some(freq) => self.entry.changefreq = Some(freq),
+                None => self.found(&rules::CHANGEFREQ_BAD, token, quoted(text), out),
+            },
+            Field::Priority => match priority(text) {
+                Some(priority) => self.entry.priority = Some(priority),
+                None => self.found(&rules::PRIORITY_BAD, token, quoted(text), out),
+            },
+        }
+        self.text = buffer;
+    }
+
+    /// Hands an entry on, unless it has no address one could use.
+    fn end_entry(&mut self, out: &mut VecDeque<Out>) {
+        let entry = std::mem::take(&mut self.entry);
+        let line = entry.line;
+        let mut found = |rule: &'static Rule, detail: String| {
+            out.push_back(Out::Finding(Finding::new(rule, Place::line(line), detail)));
+        };
+        if entry.loc.is_empty() {
+            return found(&rules::LOC_MISSING, String::new());
+        }
+        if self.limits.loc < entry.loc.len() && self.limits.loc < entry.loc.chars().count() {
+            return found(&rules::LOC_TOO_LONG, quoted(&entry.loc));
+        }
+        if !is_plain_address(&entry.loc) {
+            found(&rules::LOC_BAD, quoted(&entry.loc));
+            if !is_address(&entry.loc) {
+                return;
+            }
+        }
+        out.push_back(Out::Item(match self.kind {
+            Some(Kind::Index) => Item::Child(Child { loc: entry.loc, lastmod: entry.lastmod }),
+            _ => Item::Url(entry),
+        }));
+    }
+
+    /// Declares what the kept element uses, so that it can stand anywhere.
+    fn end_capture(&mut self, token: Token<'_>, out: &mut VecDeque<Out>) {
+        if self.is_raw_broken || !self.raw.is_char_boundary(self.raw_name_end) {
+            return self.found(&rules::UNKNOWN_ELEMENT, token, "undeclared prefix", out);
+        }
+        let (start, rest) = self.raw.split_at(self.raw_name_end);
+        let mut raw = start.to_owned();
+        for prefix in &self.raw_prefixes {
+            let Some((ns, _)) = self.names.binding(prefix) else { continue };
+            let gap = if prefix.is_empty() { "" } else { ":" };
+            raw.push_str(" xmlns");
+            raw.push_str(gap);
+            raw.push_str(prefix);
+            raw.push_str("=\"");
+            raw.push_str(&quick_xml::escape::escape(self.names.uri(ns)));
+            raw.push('"');
+        }
+        raw.push_str(rest);
+        self.entry.extensions.push(raw);
+    }
+
+    fn text(&mut self, text: &str, token: Token<'_>) -> Step {
+        match self.at {
+            At::Field(_) => {
+                self.text.push_str(text);
+                self.bounded(self.text.len(), token)
+            }
+            At::Foreign if self.depth == self.mark => {
+                self.foreign.text.push_str(text);
+                self.bounded(self.foreign.text.len(), token)
+            }
+            At::Capture => self.keep(token),
+            At::Prolog if text.trim().is_empty() => {
+                self.has_blank_start = true;
+                Ok(())
+            }
+            At::Prolog => Err(self.refused(&rules::MALFORMED_XML, token, "text before the root")),
+            _ => Ok(()),
+        }
+    }
+
+    /// An entity: one of the five, or a character by its number.
+    fn reference(&mut self, name: &BytesRef<'_>, token: Token<'_>) -> Step {
+        let c = match name.resolve_char_ref() {
+            Ok(Some(c)) => Some(c),
+            Ok(None) => match &**name {
+                "amp" => Some('&'),
+                "lt" => Some('<'),
+                "gt" => Some('>'),
+                "quot" => Some('"'),
+                "apos" => Some('\''),
+                _ => None,
+            },
+            Err(_) => None,
+        };
+        let Some(c) = c else {
+            let detail = format!("unknown entity {}", quoted(name));
+            return Err(self.refused(&rules::MALFORMED_XML, token, detail));
+        };
+        if self.at == At::Capture {
+            return self.keep(token);
+        }
+        self.text(c.encode_utf8(&mut [0; 4]), token)
+    }
+
+    fn bounded(&mut self, length: usize, token: Token<'_>) -> Step {
+        if length <= self.limits.text {
+            return Ok(());
+        }
+        Err(self.refused(&rules::TOO_LONG, token, ""))
+    }
+
+    /// The line of a token; every byte is counted once.
+    fn line_at(&mut self, token: Token<'_>) -> u64 {
+        if let Some(skipped) = token.piece.get(self.counted..token.start) {
+            self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
+            self.counted = token.start;
+        }
+        self.line
+    }
+
+    fn found(
+        &mut self,
+        rule: &'static Rule,
+        token: Token<'_>,
+        detail: impl Into<String>,
+        out: &mut VecDeque<Out>,
+    ) {
+        let place = Place::line(self.line_at(token));
+        out.push_back(Out::Finding(Finding::new(rule, place, detail)));
+    }
+
+    fn refused(
+        &mut self,
+        rule: &'static Rule,
+        token: Token<'_>,
+        detail: impl Into<String>,
+    ) -> Refusal {
+        Refusal::new(rule, Place::line(self.line_at(token)), detail)
+    }
+}
+
+/// Part of a piece.
+#[derive(Clone, Copy)]
+struct Token<'p> {
+    piece: &'p [u8],
+    start: usize,
+    end: usize,
+}
+
+impl<'p> Token<'p> {
+    fn bytes(self) -> &'p [u8] {
+        self.piece.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+fn position(xml: &quick_xml::Reader<&[u8]>) -> usize {
+    usize::try_from(xml.buffer_position()).unwrap_or(usize::MAX)
+}
+
+fn priority(text: &str) -> Option<f32> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
+    let priority: f32 = text.parse().ok().filter(|_| is_decimal)?;
+    (0.0..=1.0).contains(&priority).then_some(priority)
+}
+
+/// Tells whether a text is an absolute http(s) address of characters that
+/// addresses may have.
+pub(super) fn is_plain_address(text: &str) -> bool {
+    let Some(rest) = after_scheme(text) else { return false };
+    let is_host = rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    is_host
+        && rest.bytes().all(|byte| {
+            byte.is_ascii_graphic()
+                && !matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'\\' | b'^' | b'`')
+        })
+}
+
+/// Tells whether a parser makes an http(s) address of a text.
+pub(super) fn is_address(text: &str) -> bool {
+    is_plain_address(text) || rutter_page::HttpUrl::parse(text).is_ok()
+}
+
+/// What follows `http://` or `https://`.
+pub(super) fn after_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    is_web.then_some(rest)
+}
