@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 
-use super::machine::after_scheme;
+use super::address::after_scheme;
 use super::{Item, Limits, Reader, SitemapError};
 use crate::rules;
 

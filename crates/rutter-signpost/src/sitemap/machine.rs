@@ -5,6 +5,9 @@
 //! open, what prefixes mean, the entry that is being read. Items and findings
 //! leave in the order in which they stand in the file.
 
+mod entry;
+mod keep;
+
 use std::collections::VecDeque;
 
 use quick_xml::XmlVersion;
@@ -13,7 +16,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
 use super::names::{Names, Ns, is_variant};
-use super::{AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Kind, Limits, time};
+use super::{Entry, Foreign, Item, Kind, Limits};
 use crate::rules;
 
 /// What leaves the machine.
@@ -410,165 +413,9 @@ impl Machine {
         Ok(())
     }
 
-    /// A child of an entry.
-    fn start_field(
-        &mut self,
-        tag: &BytesStart<'_>,
-        name: &str,
-        token: Token<'_>,
-        out: &mut VecDeque<Out>,
-    ) -> Step {
-        let Some((ns, local)) = self.names.resolve(name) else {
-            self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
-            self.skip(Back::Entry);
-            return Ok(());
-        };
-        if self.kind == Some(Kind::Feed) {
-            return self.start_feed_field(tag, local, token);
-        }
-        let field = match local {
-            _ if !self.is_own(ns) => None,
-            "loc" => Some(Field::Loc),
-            "lastmod" => Some(Field::Lastmod),
-            "changefreq" => Some(Field::Changefreq),
-            "priority" => Some(Field::Priority),
-            _ => None,
-        };
-        let Some(field) = field else {
-            self.latest = u8::MAX;
-            if self.is_own(ns) {
-                self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
-            } else if ns == Ns::XHTML && local == "link" && self.alternate(tag, token, out)? {
-                return Ok(());
-            }
-            return self.capture(tag, name, token);
-        };
-        if self.seen & (1 << field as u8) != 0 {
-            self.found(&rules::ELEMENT_TWICE, token, field.name(), out);
-            self.skip(Back::Entry);
-            return Ok(());
-        }
-        if field as u8 + 1 < self.latest {
-            self.found(&rules::ELEMENT_ORDER, token, field.name(), out);
-        }
-        self.seen |= 1 << field as u8;
-        self.latest = self.latest.max(field as u8 + 1);
-        self.begin(field);
-        Ok(())
-    }
-
-    fn begin(&mut self, field: Field) {
-        self.at = At::Field(field);
-        self.mark = self.depth;
-        self.text.clear();
-    }
-
-    /// Feeds name their pages by `link` and their changes by `updated`.
-    fn start_feed_field(&mut self, tag: &BytesStart<'_>, local: &str, token: Token<'_>) -> Step {
-        match local {
-            "link" if self.entry.loc.is_empty() => {
-                let attributes = self.attributes(tag, token)?;
-                let value = |name: &str| {
-                    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())
-                };
-                match (value("href"), value("rel")) {
-                    (Some(href), None | Some("alternate")) => {
-                        href.clone_into(&mut self.entry.loc);
-                        self.skip(Back::Entry);
-                    }
-                    (Some(_), _) => self.skip(Back::Entry),
-                    (None, _) => self.begin(Field::Loc),
-                }
-            }
-            "updated" | "modified" => self.begin(Field::Lastmod),
-            _ => self.skip(Back::Entry),
-        }
-        Ok(())
-    }
-
-    /// Reads `xhtml:link`; false where it is another kind of link.
-    fn alternate(
-        &mut self,
-        tag: &BytesStart<'_>,
-        token: Token<'_>,
-        out: &mut VecDeque<Out>,
-    ) -> Result<bool, Refusal> {
-        let mut link = AlternateLink::default();
-        let mut is_alternate = false;
-        for (key, value) in self.attributes(tag, token)? {
-            match key.as_str() {
-                "rel" => {
-                    let mut words = value.split_ascii_whitespace();
-                    is_alternate = words.any(|word| word.eq_ignore_ascii_case("alternate"));
-                }
-                "hreflang" => value.trim().clone_into(&mut link.hreflang),
-                "href" => value.trim().clone_into(&mut link.href),
-                "type" => link.media_type = Some(value.trim().to_owned()),
-                _ => {}
-            }
-        }
-        if !is_alternate {
-            return Ok(false);
-        }
-        if !is_address(&link.href) {
-            self.found(&rules::ALTERNATE_BAD, token, quoted(&link.href), out);
-        } else if self.limits.attributes <= self.entry.alternates.len() {
-            return Err(self.refused(&rules::TOO_LONG, token, "too many links in one entry"));
-        } else {
-            self.entry.alternates.push(link);
-        }
-        self.skip(Back::Entry);
-        Ok(true)
-    }
-
     fn skip(&mut self, back: Back) {
         self.at = At::Skip(back);
         self.mark = self.depth;
-    }
-
-    /// Begins to keep an element as it is written.
-    fn capture(&mut self, tag: &BytesStart<'_>, name: &str, token: Token<'_>) -> Step {
-        if self.limits.attributes <= self.entry.extensions.len() {
-            return Err(self.refused(&rules::TOO_LONG, token, "too many elements in one entry"));
-        }
-        self.at = At::Capture;
-        self.mark = self.depth;
-        self.raw.clear();
-        self.raw_name_end = 1 + name.len();
-        self.raw_prefixes.clear();
-        self.is_raw_broken = false;
-        self.note_prefixes(tag, name, token)?;
-        self.keep(token)
-    }
-
-    /// Remembers prefixes that are declared outside of what is kept.
-    fn note_prefixes(&mut self, tag: &BytesStart<'_>, name: &str, token: Token<'_>) -> Step {
-        let prefix_of = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_owned());
-        let mut prefixes = vec![prefix_of(name).unwrap_or_default()];
-        if name.len() < tag.len() {
-            let attributes = self.attributes(tag, token)?;
-            let used = attributes.iter().filter_map(|(key, _)| prefix_of(key));
-            prefixes.extend(used.filter(|prefix| prefix != "xmlns" && prefix != "xml"));
-        }
-        for prefix in prefixes {
-            match self.names.binding(&prefix) {
-                None => self.is_raw_broken = true,
-                Some((_, depth)) if self.mark <= depth => {}
-                Some((ns, _)) if ns == Ns::NONE => {}
-                Some(_) if self.raw_prefixes.contains(&prefix) => {}
-                Some(_) => self.raw_prefixes.push(prefix),
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps a token where an element is kept.
-    fn keep(&mut self, token: Token<'_>) -> Step {
-        if self.at == At::Capture {
-            self.raw.push_str(&String::from_utf8_lossy(token.bytes()));
-            self.bounded(self.raw.len(), token)?;
-        }
-        Ok(())
     }
 
     fn end(&mut self, name: &str, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
@@ -619,80 +466,6 @@ impl Machine {
         }
         self.names.leave(depth);
         Ok(())
-    }
-
-    fn end_field(&mut self, field: Field, token: Token<'_>, out: &mut VecDeque<Out>) {
-        let buffer = std::mem::take(&mut self.text);
-        let text = buffer.trim();
-        match field {
-            Field::Loc => text.clone_into(&mut self.entry.loc),
-            Field::Lastmod => match time::read(text) {
-                Some(read) => {
-                    self.entry.lastmod = Some(read.time);
-                    self.entry.is_day = read.is_day;
-                    if read.is_local {
-                        let detail = quoted(text);
-                        self.found(&rules::LASTMOD_NO_ZONE, token, detail, out);
-                    }
-                }
-                None => self.found(&rules::LASTMOD_BAD, token, quoted(text), out),
-            },
-            Field::Changefreq => match ChangeFreq::parse(text) {
-                Some(freq) => self.entry.changefreq = Some(freq),
-                None => self.found(&rules::CHANGEFREQ_BAD, token, quoted(text), out),
-            },
-            Field::Priority => match priority(text) {
-                Some(priority) => self.entry.priority = Some(priority),
-                None => self.found(&rules::PRIORITY_BAD, token, quoted(text), out),
-            },
-        }
-        self.text = buffer;
-    }
-
-    /// Hands an entry on, unless it has no address one could use.
-    fn end_entry(&mut self, out: &mut VecDeque<Out>) {
-        let entry = std::mem::take(&mut self.entry);
-        let line = entry.line;
-        let mut found = |rule: &'static Rule, detail: String| {
-            out.push_back(Out::Finding(Finding::new(rule, Place::line(line), detail)));
-        };
-        if entry.loc.is_empty() {
-            return found(&rules::LOC_MISSING, String::new());
-        }
-        if self.limits.loc < entry.loc.len() && self.limits.loc < entry.loc.chars().count() {
-            return found(&rules::LOC_TOO_LONG, quoted(&entry.loc));
-        }
-        if !is_plain_address(&entry.loc) {
-            found(&rules::LOC_BAD, quoted(&entry.loc));
-            if !is_address(&entry.loc) {
-                return;
-            }
-        }
-        out.push_back(Out::Item(match self.kind {
-            Some(Kind::Index) => Item::Child(Child { loc: entry.loc, lastmod: entry.lastmod }),
-            _ => Item::Url(entry),
-        }));
-    }
-
-    /// Declares what the kept element uses, so that it can stand anywhere.
-    fn end_capture(&mut self, token: Token<'_>, out: &mut VecDeque<Out>) {
-        if self.is_raw_broken || !self.raw.is_char_boundary(self.raw_name_end) {
-            return self.found(&rules::UNKNOWN_ELEMENT, token, "undeclared prefix", out);
-        }
-        let (start, rest) = self.raw.split_at(self.raw_name_end);
-        let mut raw = start.to_owned();
-        for prefix in &self.raw_prefixes {
-            let Some((ns, _)) = self.names.binding(prefix) else { continue };
-            let gap = if prefix.is_empty() { "" } else { ":" };
-            raw.push_str(" xmlns");
-            raw.push_str(gap);
-            raw.push_str(prefix);
-            raw.push_str("=\"");
-            raw.push_str(&quick_xml::escape::escape(self.names.uri(ns)));
-            raw.push('"');
-        }
-        raw.push_str(rest);
-        self.entry.extensions.push(raw);
     }
 
     fn text(&mut self, text: &str, token: Token<'_>) -> Step {
@@ -792,34 +565,4 @@ impl<'p> Token<'p> {
 
 fn position(xml: &quick_xml::Reader<&[u8]>) -> usize {
     usize::try_from(xml.buffer_position()).unwrap_or(usize::MAX)
-}
-
-fn priority(text: &str) -> Option<f32> {
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
-    let priority: f32 = text.parse().ok().filter(|_| is_decimal)?;
-    (0.0..=1.0).contains(&priority).then_some(priority)
-}
-
-/// Tells whether a text is an absolute http(s) address of characters that
-/// addresses may have.
-pub(super) fn is_plain_address(text: &str) -> bool {
-    let Some(rest) = after_scheme(text) else { return false };
-    let is_host = rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    is_host
-        && rest.bytes().all(|byte| {
-            byte.is_ascii_graphic()
-                && !matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'\\' | b'^' | b'`')
-        })
-}
-
-/// Tells whether a parser makes an http(s) address of a text.
-pub(super) fn is_address(text: &str) -> bool {
-    is_plain_address(text) || rutter_page::HttpUrl::parse(text).is_ok()
-}
-
-/// What follows `http://` or `https://`.
-pub(super) fn after_scheme(text: &str) -> Option<&str> {
-    let (scheme, rest) = text.split_once("://")?;
-    let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-    is_web.then_some(rest)
 }

@@ -9,6 +9,7 @@
 //! Refuses: document types and entities, anything beyond [`Limits`], and to
 //! load whatever a file points to.
 
+mod address;
 mod bytes;
 mod judge;
 mod machine;

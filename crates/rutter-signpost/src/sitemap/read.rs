@@ -11,8 +11,9 @@ use std::io::BufRead;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
 
+use super::address::is_address;
 use super::bytes::{End, Feed};
-use super::machine::{Machine, Out, Progress, is_address};
+use super::machine::{Machine, Out, Progress};
 use super::{Entry, Item, Kind, Limits, SitemapError};
 use crate::rules;
 
