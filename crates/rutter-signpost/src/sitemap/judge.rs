@@ -22,13 +22,14 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Looks at one item.
-    pub fn see(&mut self, item: &Item, sink: &mut dyn FindingSink) {
-        let (loc, place) = match item {
-            Item::Url(entry) => (&entry.loc, Place::line(entry.line)),
-            Item::Child(child) => (&child.loc, Place::WHOLE),
+    /// Looks at one item and its line.
+    pub fn see(&mut self, item: &Item, line: u64, sink: &mut dyn FindingSink) {
+        let loc = match item {
+            Item::Url(entry) => &entry.loc,
+            Item::Child(child) => &child.loc,
             Item::Foreign(_) => return,
         };
+        let place = Place::line(line);
         self.n_entries += 1;
         let mut found = |rule, detail| sink.report(Finding::new(rule, place.clone(), detail));
         if loc.contains('#') {
@@ -46,6 +47,11 @@ impl Judge {
                 found(&rules::OTHER_HOST, detail);
             }
         }
+    }
+
+    /// Number of entries so far.
+    pub fn n_entries(&self) -> u64 {
+        self.n_entries
     }
 
     /// Says what is missing in the end.
@@ -68,7 +74,7 @@ pub fn judge(input: impl BufRead, sink: &mut dyn FindingSink) -> Result<(), Site
     let mut reader = Reader::new(input, Limits::USUAL);
     let mut judge = Judge::default();
     while let Some(item) = reader.next(sink)? {
-        judge.see(&item, sink);
+        judge.see(&item, reader.line(), sink);
     }
     judge.finish(sink);
     Ok(())

@@ -21,7 +21,8 @@ use crate::rules;
 
 /// What leaves the machine.
 pub(super) enum Out {
-    Item(Item),
+    /// With its line.
+    Item(Item, u64),
     Finding(Finding),
 }
 
@@ -103,6 +104,7 @@ pub(super) struct Machine {
     latest: u8,
     text: String,
     foreign: Foreign,
+    foreign_line: u64,
     /// The extension being kept, and where declarations can be put into it.
     raw: String,
     raw_name_end: usize,
@@ -140,6 +142,7 @@ impl Machine {
                 attributes: Vec::new(),
                 text: String::new(),
             },
+            foreign_line: 0,
             raw: String::new(),
             raw_name_end: 0,
             raw_prefixes: Vec::new(),
@@ -408,6 +411,7 @@ impl Machine {
             attributes,
             text: String::new(),
         };
+        self.foreign_line = self.line_at(token);
         self.at = At::Foreign;
         self.mark = self.depth;
         Ok(())
@@ -450,7 +454,7 @@ impl Machine {
             At::Foreign if depth == self.mark => {
                 let text = self.foreign.text.trim().to_owned();
                 let foreign = Foreign { text, ..self.foreign.clone() };
-                out.push_back(Out::Item(Item::Foreign(foreign)));
+                out.push_back(Out::Item(Item::Foreign(foreign), self.foreign_line));
                 self.at = At::Root;
             }
             At::Skip(back) if depth == self.mark => match back {

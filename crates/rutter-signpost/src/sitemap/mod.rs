@@ -24,7 +24,7 @@ use rutter_finding::Refusal;
 use rutter_page::Timestamp;
 
 pub use judge::{Judge, judge};
-pub use read::Reader;
+pub use read::{Reader, is_sitemap};
 pub use write::{Push, UrlsetWriter, write_index};
 
 /// Namespace of sitemaps 0.9.

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
 
@@ -16,6 +16,44 @@ use super::bytes::{End, Feed};
 use super::machine::{Machine, Out, Progress};
 use super::{Entry, Item, Kind, Limits, SitemapError};
 use crate::rules;
+
+/// How much is decompressed to see what a file is.
+const SNIFFED: u64 = 16 << 10;
+
+/// Tells from its first bytes whether a file is a sitemap in XML, by the name
+/// of its root; compressed files and other encodings too.
+pub fn is_sitemap(start: &[u8]) -> bool {
+    let mut text = Vec::new();
+    if start.starts_with(&[0x1f, 0x8b]) {
+        let gzip = flate2::bufread::MultiGzDecoder::new(start);
+        // What could be decompressed before the bytes ended is enough.
+        drop(gzip.take(SNIFFED).read_to_end(&mut text));
+    } else {
+        text.extend(start.iter().take(usize::try_from(SNIFFED).unwrap_or(usize::MAX)));
+    }
+    // Names are ASCII in every encoding we read.
+    text.retain(|byte| !matches!(byte, 0 | 0xef | 0xbb | 0xbf | 0xfe | 0xff));
+    let text = String::from_utf8_lossy(&text);
+    let mut rest = text.trim_start();
+    loop {
+        rest = if let Some(after) = rest.strip_prefix("<!--") {
+            after.split_once("-->").map_or("", |(_, rest)| rest)
+        } else if let Some(after) = rest.strip_prefix("<?") {
+            after.split_once("?>").map_or("", |(_, rest)| rest)
+        } else {
+            break;
+        }
+        .trim_start();
+    }
+    let Some(rest) = rest.strip_prefix('<') else { return false };
+    // A document type names the root; the reader will refuse it.
+    let doctype = rest.get(..8).filter(|start| start.eq_ignore_ascii_case("!doctype"));
+    let rest = if doctype.is_some() { rest.get(8..).unwrap_or("").trim_start() } else { rest };
+    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/' | '['));
+    let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let local = name.rsplit(':').next().unwrap_or_default();
+    matches!(local, "urlset" | "sitemapindex")
+}
 
 /// How much is read at once.
 const WINDOW: usize = 64 << 10;
@@ -51,6 +89,8 @@ pub struct Reader<R: BufRead> {
     kind: Option<Kind>,
     ready: VecDeque<Out>,
     error: Option<Refusal>,
+    /// Where the last item stands.
+    line: u64,
     /// For plain lists: lines and addresses so far.
     n_lines: u64,
     n_urls: u64,
@@ -86,6 +126,7 @@ impl<R: BufRead> Reader<R> {
             kind: None,
             ready: VecDeque::new(),
             error: None,
+            line: 0,
             n_lines: 0,
             n_urls: 0,
             is_truncated: false,
@@ -101,7 +142,10 @@ impl<R: BufRead> Reader<R> {
     pub fn next(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Item>, SitemapError> {
         loop {
             match self.ready.pop_front() {
-                Some(Out::Item(item)) => return Ok(Some(item)),
+                Some(Out::Item(item, line)) => {
+                    self.line = line;
+                    return Ok(Some(item));
+                }
                 Some(Out::Finding(finding)) => sink.report(finding),
                 None => {
                     if let Some(refusal) = self.error.take() {
@@ -126,6 +170,11 @@ impl<R: BufRead> Reader<R> {
     /// What the file is; known once the first item is.
     pub fn kind(&self) -> Option<Kind> {
         self.kind.or(self.machine.kind())
+    }
+
+    /// Line of the last item, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.line
     }
 
     /// Tells whether the file ended early, so that entries may be missing.
@@ -335,7 +384,7 @@ impl<R: BufRead> Reader<R> {
             return true;
         }
         let entry = Entry { loc: loc.to_owned(), line: self.n_lines, ..Entry::default() };
-        self.ready.push_back(Out::Item(Item::Url(entry)));
+        self.ready.push_back(Out::Item(Item::Url(entry), self.n_lines));
         false
     }
 }

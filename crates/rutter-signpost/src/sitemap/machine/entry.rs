@@ -174,10 +174,11 @@ impl Machine {
                 return;
             }
         }
-        out.push_back(Out::Item(match self.kind {
+        let item = match self.kind {
             Some(Kind::Index) => Item::Child(Child { loc: entry.loc, lastmod: entry.lastmod }),
             _ => Item::Url(entry),
-        }));
+        };
+        out.push_back(Out::Item(item, line));
     }
 }
 
