@@ -1,7 +1,7 @@
 //! The rulebook: judges artefacts and says what it found.
 //!
 //! A [`Subject`] is what is judged, for now one file at a time; [`check`]
-//! makes a [`Judgement`] of it; [`mod@format`] turns judgements into text for
+//! sees what it is and makes a [`Judgement`] of it; [`mod@format`] turns judgements into text for
 //! people and programs. [`registry`] knows every rule there is.
 //!
 //! Refuses: to call a file unreadable that is merely wrong. A wrong file gets
@@ -12,6 +12,7 @@
 mod collection;
 pub mod format;
 pub mod registry;
+mod signpost;
 
 use std::io;
 
@@ -19,6 +20,7 @@ use rutter_finding::{Finding, FindingSink, Mode, Report, Rule, Verdict};
 use rutter_page::Timestamp;
 use rutter_scp::advert::Collection;
 use rutter_scp::{Limits, Opener, ReadError, Receipt};
+use rutter_signpost::sitemap::SitemapError;
 
 /// What is judged.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
@@ -42,17 +44,47 @@ pub struct Judging {
     pub advert: Option<Collection>,
 }
 
+/// What a file turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An SCP collection, and whatever is nothing else.
+    Collection,
+    /// A sitemap or an index of sitemaps.
+    Sitemap,
+    /// A robots.txt.
+    Robots,
+    /// An llms.txt.
+    Llms,
+}
+
+impl Kind {
+    /// The lower-case word used in all outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Collection => "collection",
+            Self::Sitemap => "sitemap",
+            Self::Robots => "robots",
+            Self::Llms => "llms",
+        }
+    }
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Judgement {
     /// What was judged.
     pub name: String,
+    /// What it is.
+    pub kind: Kind,
     /// Everything that was found.
     pub report: Report,
     /// The rule that refused the file as a whole.
     pub refused: Option<&'static Rule>,
-    /// Present where the file was read to its end and verified.
+    /// Present where a collection was read to its end and verified.
     pub receipt: Option<Receipt>,
+    /// Entries of a sitemap that was read to its end.
+    pub entries: Option<u64>,
 }
 
 impl Judgement {
@@ -62,20 +94,52 @@ impl Judgement {
     }
 }
 
-/// Judges a collection.
+/// Sees what a file is, and judges it.
+///
+/// robots.txt and llms.txt are known by their names, sitemaps by their root;
+/// everything else is taken for a collection.
 pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
-    let mut report = Report::new(judging.mode);
-    let outcome = collection::judge(subject.open, judging, &mut report);
-    let (refused, receipt) = match outcome {
-        Ok(receipt) => (None, Some(receipt)),
-        Err(ReadError::Io(error)) => return Err(error),
-        Err(ReadError::Refused(refusal)) => {
-            let rule = refusal.rule;
-            report.report(Finding::from(refusal));
-            (Some(rule), None)
-        }
-        // A way of failing we do not know yet is not the file's fault.
-        Err(other) => return Err(io::Error::other(other)),
+    let mut judgement = Judgement {
+        name: subject.name.clone(),
+        kind: signpost::kind(subject)?,
+        report: Report::new(judging.mode),
+        refused: None,
+        receipt: None,
+        entries: None,
     };
-    Ok(Judgement { name: subject.name.clone(), report, refused, receipt })
+    let report = &mut judgement.report;
+    let refusal = match judgement.kind {
+        Kind::Robots => {
+            signpost::robots(subject, report)?;
+            None
+        }
+        Kind::Llms => {
+            signpost::llms(subject, report)?;
+            None
+        }
+        Kind::Sitemap => match signpost::sitemap(subject, report) {
+            Ok(n_entries) => {
+                judgement.entries = Some(n_entries);
+                None
+            }
+            Err(SitemapError::Io(error)) => return Err(error),
+            Err(SitemapError::Refused(refusal)) => Some(refusal),
+            Err(other) => return Err(io::Error::other(other)),
+        },
+        Kind::Collection => match collection::judge(subject.open, judging, report) {
+            Ok(receipt) => {
+                judgement.receipt = Some(receipt);
+                None
+            }
+            Err(ReadError::Io(error)) => return Err(error),
+            Err(ReadError::Refused(refusal)) => Some(refusal),
+            // A way of failing we do not know yet is not the file's fault.
+            Err(other) => return Err(io::Error::other(other)),
+        },
+    };
+    if let Some(refusal) = refusal {
+        judgement.refused = Some(refusal.rule);
+        judgement.report.report(Finding::from(refusal));
+    }
+    Ok(judgement)
 }

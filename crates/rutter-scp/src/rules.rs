@@ -166,6 +166,21 @@ rutter_finding::rules! {
         "sitemap and collection differ in a detail",
         "Line 1 counts; times and sizes in the sitemap are off.",
         "Publish the sitemap again with the collections.";
+    /// An advert nobody can use.
+    ADVERT_MALFORMED = "SC067" "advert-malformed" (warning, "D19")
+        "`scp:` element of the sitemap cannot be used",
+        "Crawlers ignore an advert that lacks an attribute or has a bad one.",
+        "Write every attribute of the schema, counts without sign, times with zone.";
+    /// An advert of the future.
+    ADVERT_UNKNOWN = "SC068" "advert-unknown" (note, "SCP-109")
+        "`scp:` element of the sitemap is not known",
+        "Crawlers ignore what this version of the protocol does not have.",
+        "Check its name; version 0.1 knows version, compression, section, collection and delta.";
+    /// A file on offer twice.
+    ADVERT_TWICE = "SC069" "advert-twice" (advice, "D17")
+        "collection is advertised twice",
+        "Crawlers take one of the two, and nobody knows which.",
+        "Advertise each file once.";
     /// A delta that ends before it begins.
     SINCE_AFTER_GENERATED = "SC066" "since-after-generated" (warning, "SCP-013")
         "delta's `since` is later than its `generated`",

@@ -8,6 +8,7 @@ pub(crate) mod extract;
 pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;
+pub(crate) mod robots;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -36,6 +36,9 @@ impl Exit {
         if cause.is::<rutter_finding::Refusal>() {
             return Some(Self::Integrity);
         }
+        if let Some(rutter_signpost::sitemap::SitemapError::Refused(_)) = cause.downcast_ref() {
+            return Some(Self::Integrity);
+        }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }

@@ -33,6 +33,8 @@ enum Command {
     Explain(commands::explain::Args),
     /// Read pages of HTML or Markdown into typed blocks
     Extract(commands::extract::Args),
+    /// Ask a robots.txt whether a crawler may fetch addresses
+    Robots(commands::robots::Args),
     /// Make, read, compare and merge SCP collections
     #[command(subcommand)]
     Scp(commands::Scp),
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),
+        Command::Robots(args) => commands::robots::run(args, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),
         Command::Completions(args) => commands::manual::completions(args, &mut out),
         Command::Man(args) => commands::manual::man(args, &mut out),

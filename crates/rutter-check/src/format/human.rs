@@ -29,6 +29,10 @@ pub fn write(out: &mut dyn Write, judgement: &Judgement) -> io::Result<()> {
         }
         write!(out, ", checksum {}", receipt.form.map_or("absent", |_| "verified"))?;
     }
+    if let Some(n_entries) = judgement.entries {
+        let ending = if n_entries == 1 { "y" } else { "ies" };
+        write!(out, ", {n_entries} entr{ending}")?;
+    }
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
         let n = judgement.report.count(severity);
         if 0 < n {

@@ -49,6 +49,7 @@ fn file(judgement: &Judgement) -> Value {
     });
     json!({
         "file": judgement.name,
+        "kind": judgement.kind.name(),
         "verdict": match judgement.verdict() {
             Verdict::Accepted => "accepted",
             Verdict::Rejected => "rejected",
@@ -57,5 +58,6 @@ fn file(judgement: &Judgement) -> Value {
         "counts": judgement.report.counts(),
         "findings": findings,
         "collection": collection,
+        "entries": judgement.entries,
     })
 }

@@ -1,4 +1,4 @@
-//! `rutter check`: judge collections against the specification.
+//! `rutter check`: judge collections and signposts against their specifications.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::output::Output;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Collections to judge; `-` is standard input
+    /// Collections, sitemaps, robots.txt and llms.txt to judge; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// How to write what was found

@@ -1,0 +1,98 @@
+//! Judges robots.txt, sitemaps and llms.txt, and what a sitemap says about
+//! collections.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufReader, Read};
+
+use rutter_finding::{Finding, FindingSink, Place, quoted};
+use rutter_scp::advert::{self, Advert};
+use rutter_signpost::sitemap::{self, Foreign, Item, Limits, Reader, SitemapError};
+use rutter_signpost::{llms as llms_txt, robots as robots_txt};
+
+use crate::{Kind, Subject};
+
+/// How much of a file is looked at to see what it is.
+const SNIFFED: u64 = 64 << 10;
+/// How much of an llms-full.txt is read.
+const MOST_BYTES: u64 = 256 << 20;
+/// Adverts that are remembered to find one that occurs twice.
+const MOST_ADVERTS: usize = 10_000;
+
+/// Sees what a file is.
+pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
+    let name = subject.name.rsplit(['/', '\\']).next().unwrap_or_default();
+    match name {
+        "robots.txt" => return Ok(Kind::Robots),
+        "llms.txt" | "llms-full.txt" => return Ok(Kind::Llms),
+        _ => {}
+    }
+    let start = read(subject, SNIFFED)?;
+    Ok(if sitemap::is_sitemap(&start) { Kind::Sitemap } else { Kind::Collection })
+}
+
+fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    (subject.open)()?.0.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Judges a robots.txt.
+pub(crate) fn robots(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
+    robots_txt::judge(&read(subject, MOST_BYTES)?, sink);
+    Ok(())
+}
+
+/// Judges an llms.txt.
+pub(crate) fn llms(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
+    let bytes = read(subject, MOST_BYTES)?;
+    llms_txt::judge(&String::from_utf8_lossy(&bytes), sink);
+    Ok(())
+}
+
+/// Judges a sitemap and its adverts; gives the number of its entries.
+pub(crate) fn sitemap(
+    subject: &Subject<'_>,
+    sink: &mut dyn FindingSink,
+) -> Result<u64, SitemapError> {
+    let input = BufReader::with_capacity(64 << 10, (subject.open)()?.0);
+    let mut reader = Reader::new(input, Limits::USUAL);
+    let mut judge = sitemap::Judge::default();
+    let mut urls = BTreeSet::new();
+    while let Some(item) = reader.next(sink)? {
+        let line = reader.line();
+        judge.see(&item, line, sink);
+        if let Item::Foreign(foreign) = &item
+            && foreign.namespace == advert::NAMESPACE
+        {
+            judge_advert(foreign, line, &mut urls, sink);
+        }
+    }
+    judge.finish(sink);
+    Ok(judge.n_entries())
+}
+
+fn judge_advert(
+    foreign: &Foreign,
+    line: u64,
+    urls: &mut BTreeSet<String>,
+    sink: &mut dyn FindingSink,
+) {
+    let attributes: Vec<(&str, &str)> =
+        foreign.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let (rule, detail) = match Advert::read(&foreign.name, &attributes, &foreign.text) {
+        None => (&rutter_scp::rules::ADVERT_UNKNOWN, quoted(&foreign.name)),
+        Some(Err(error)) => {
+            let detail = format!("scp:{}: {error}", foreign.name);
+            (&rutter_scp::rules::ADVERT_MALFORMED, detail)
+        }
+        Some(Ok(Advert::Collection(collection))) => {
+            if urls.len() < MOST_ADVERTS && !urls.insert(collection.url.clone()) {
+                (&rutter_scp::rules::ADVERT_TWICE, quoted(&collection.url))
+            } else {
+                return;
+            }
+        }
+        Some(Ok(_)) => return,
+    };
+    sink.report(Finding::new(rule, Place::line(line), detail));
+}

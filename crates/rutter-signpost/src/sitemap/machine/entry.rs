@@ -1,0 +1,189 @@
+//! One entry: its fields, links and what makes it usable.
+
+use std::collections::VecDeque;
+
+use quick_xml::events::BytesStart;
+use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
+
+use super::{At, Back, Field, Machine, Ns, Out, Step, Token};
+use crate::rules;
+use crate::sitemap::address::{is_address, is_plain_address};
+use crate::sitemap::{AlternateLink, ChangeFreq, Child, Item, Kind, time};
+
+impl Machine {
+    /// A child of an entry.
+    pub(super) fn start_field(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Step {
+        let Some((ns, local)) = self.names.resolve(name) else {
+            self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            self.skip(Back::Entry);
+            return Ok(());
+        };
+        if self.kind == Some(Kind::Feed) {
+            return self.start_feed_field(tag, local, token);
+        }
+        let field = match local {
+            _ if !self.is_own(ns) => None,
+            "loc" => Some(Field::Loc),
+            "lastmod" => Some(Field::Lastmod),
+            "changefreq" => Some(Field::Changefreq),
+            "priority" => Some(Field::Priority),
+            _ => None,
+        };
+        let Some(field) = field else {
+            self.latest = u8::MAX;
+            if self.is_own(ns) {
+                self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
+            } else if ns == Ns::XHTML && local == "link" && self.alternate(tag, token, out)? {
+                return Ok(());
+            }
+            return self.capture(tag, name, token);
+        };
+        if self.seen & (1 << field as u8) != 0 {
+            self.found(&rules::ELEMENT_TWICE, token, field.name(), out);
+            self.skip(Back::Entry);
+            return Ok(());
+        }
+        if field as u8 + 1 < self.latest {
+            self.found(&rules::ELEMENT_ORDER, token, field.name(), out);
+        }
+        self.seen |= 1 << field as u8;
+        self.latest = self.latest.max(field as u8 + 1);
+        self.begin(field);
+        Ok(())
+    }
+
+    pub(super) fn begin(&mut self, field: Field) {
+        self.at = At::Field(field);
+        self.mark = self.depth;
+        self.text.clear();
+    }
+
+    /// Feeds name their pages by `link` and their changes by `updated`.
+    pub(super) fn start_feed_field(
+        &mut self,
+        tag: &BytesStart<'_>,
+        local: &str,
+        token: Token<'_>,
+    ) -> Step {
+        match local {
+            "link" if self.entry.loc.is_empty() => {
+                let attributes = self.attributes(tag, token)?;
+                let value = |name: &str| {
+                    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())
+                };
+                match (value("href"), value("rel")) {
+                    (Some(href), None | Some("alternate")) => {
+                        href.clone_into(&mut self.entry.loc);
+                        self.skip(Back::Entry);
+                    }
+                    (Some(_), _) => self.skip(Back::Entry),
+                    (None, _) => self.begin(Field::Loc),
+                }
+            }
+            "updated" | "modified" => self.begin(Field::Lastmod),
+            _ => self.skip(Back::Entry),
+        }
+        Ok(())
+    }
+
+    /// Reads `xhtml:link`; false where it is another kind of link.
+    pub(super) fn alternate(
+        &mut self,
+        tag: &BytesStart<'_>,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Result<bool, Refusal> {
+        let mut link = AlternateLink::default();
+        let mut is_alternate = false;
+        for (key, value) in self.attributes(tag, token)? {
+            match key.as_str() {
+                "rel" => {
+                    let mut words = value.split_ascii_whitespace();
+                    is_alternate = words.any(|word| word.eq_ignore_ascii_case("alternate"));
+                }
+                "hreflang" => value.trim().clone_into(&mut link.hreflang),
+                "href" => value.trim().clone_into(&mut link.href),
+                "type" => link.media_type = Some(value.trim().to_owned()),
+                _ => {}
+            }
+        }
+        if !is_alternate {
+            return Ok(false);
+        }
+        if !is_address(&link.href) {
+            self.found(&rules::ALTERNATE_BAD, token, quoted(&link.href), out);
+        } else if self.limits.attributes <= self.entry.alternates.len() {
+            return Err(self.refused(&rules::TOO_LONG, token, "too many links in one entry"));
+        } else {
+            self.entry.alternates.push(link);
+        }
+        self.skip(Back::Entry);
+        Ok(true)
+    }
+
+    pub(super) fn end_field(&mut self, field: Field, token: Token<'_>, out: &mut VecDeque<Out>) {
+        let buffer = std::mem::take(&mut self.text);
+        let text = buffer.trim();
+        match field {
+            Field::Loc => text.clone_into(&mut self.entry.loc),
+            Field::Lastmod => match time::read(text) {
+                Some(read) => {
+                    self.entry.lastmod = Some(read.time);
+                    self.entry.is_day = read.is_day;
+                    if read.is_local {
+                        let detail = quoted(text);
+                        self.found(&rules::LASTMOD_NO_ZONE, token, detail, out);
+                    }
+                }
+                None => self.found(&rules::LASTMOD_BAD, token, quoted(text), out),
+            },
+            Field::Changefreq => match ChangeFreq::parse(text) {
+                Some(freq) => self.entry.changefreq = Some(freq),
+                None => self.found(&rules::CHANGEFREQ_BAD, token, quoted(text), out),
+            },
+            Field::Priority => match priority(text) {
+                Some(priority) => self.entry.priority = Some(priority),
+                None => self.found(&rules::PRIORITY_BAD, token, quoted(text), out),
+            },
+        }
+        self.text = buffer;
+    }
+
+    /// Hands an entry on, unless it has no address one could use.
+    pub(super) fn end_entry(&mut self, out: &mut VecDeque<Out>) {
+        let entry = std::mem::take(&mut self.entry);
+        let line = entry.line;
+        let mut found = |rule: &'static Rule, detail: String| {
+            out.push_back(Out::Finding(Finding::new(rule, Place::line(line), detail)));
+        };
+        if entry.loc.is_empty() {
+            return found(&rules::LOC_MISSING, String::new());
+        }
+        if self.limits.loc < entry.loc.len() && self.limits.loc < entry.loc.chars().count() {
+            return found(&rules::LOC_TOO_LONG, quoted(&entry.loc));
+        }
+        if !is_plain_address(&entry.loc) {
+            found(&rules::LOC_BAD, quoted(&entry.loc));
+            if !is_address(&entry.loc) {
+                return;
+            }
+        }
+        let item = match self.kind {
+            Some(Kind::Index) => Item::Child(Child { loc: entry.loc, lastmod: entry.lastmod }),
+            _ => Item::Url(entry),
+        };
+        out.push_back(Out::Item(item, line));
+    }
+}
+
+fn priority(text: &str) -> Option<f32> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
+    let priority: f32 = text.parse().ok().filter(|_| is_decimal)?;
+    (0.0..=1.0).contains(&priority).then_some(priority)
+}

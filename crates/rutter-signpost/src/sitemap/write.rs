@@ -1,0 +1,257 @@
+//! Writes sitemaps in the order of their schema, without allocating per field.
+
+use std::io::{self, Write};
+
+use super::{Child, Entry, Foreign, MOST_BYTES, MOST_URLS, NAMESPACE, XHTML, time};
+
+/// Namespaces that have a prefix of their own; others are declared in place.
+const PREFIXES: [(&str, &str); 1] = [("scp", "https://scp-protocol.org/schemas/sitemap/1.0")];
+
+const DECLARATION: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+const URLSET_END: &[u8] = b"</urlset>\n";
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Push {
+    /// It was written.
+    Taken,
+    /// It was not: the file has 50,000 entries, or would pass 50 MB.
+    Full,
+}
+
+/// Writes a `urlset`, entry by entry.
+///
+/// Elements of other namespaces stand first, because the schema wants them
+/// there (D14). Nothing is valid before [`UrlsetWriter::finish`].
+#[derive(Debug)]
+pub struct UrlsetWriter<W: Write> {
+    out: W,
+    n_urls: u64,
+    n_bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> UrlsetWriter<W> {
+    /// Writes the root's start tag and the foreign elements.
+    pub fn new(out: W, foreign: &[Foreign]) -> io::Result<Self> {
+        let mut buffer = DECLARATION.to_vec();
+        buffer.extend(format!("<urlset xmlns=\"{NAMESPACE}\" xmlns:xhtml=\"{XHTML}\"").bytes());
+        for (prefix, uri) in PREFIXES {
+            if foreign.iter().any(|element| element.namespace == uri) {
+                buffer.extend(format!(" xmlns:{prefix}=\"{uri}\"").bytes());
+            }
+        }
+        buffer.extend(b">\n");
+        for element in foreign {
+            push_foreign(element, &mut buffer);
+        }
+        let mut writer = Self { out, n_urls: 0, n_bytes: 0, buffer };
+        writer.flush_buffer()?;
+        Ok(writer)
+    }
+
+    /// Writes an entry, unless the file is full.
+    ///
+    /// A number that is none, or outside of 0 to 1, is left out; characters
+    /// XML cannot hold become U+FFFD.
+    pub fn push(&mut self, entry: &Entry) -> io::Result<Push> {
+        if MOST_URLS <= self.n_urls {
+            return Ok(Push::Full);
+        }
+        self.buffer.clear();
+        push_entry(entry, &mut self.buffer);
+        let length = self.n_bytes + (self.buffer.len() + URLSET_END.len()) as u64;
+        if MOST_BYTES < length {
+            return Ok(Push::Full);
+        }
+        self.flush_buffer()?;
+        self.n_urls += 1;
+        Ok(Push::Taken)
+    }
+
+    /// Number of entries so far.
+    pub fn len(&self) -> u64 {
+        self.n_urls
+    }
+
+    /// Tells whether there is no entry yet.
+    pub fn is_empty(&self) -> bool {
+        self.n_urls == 0
+    }
+
+    /// Closes the root and gives the output back.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(URLSET_END)?;
+        Ok(self.out)
+    }
+
+    fn flush_buffer(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.n_bytes += self.buffer.len() as u64;
+        Ok(())
+    }
+}
+
+/// Writes an index of sitemaps.
+pub fn write_index<W: Write>(mut out: W, children: &[Child]) -> io::Result<W> {
+    out.write_all(DECLARATION)?;
+    writeln!(out, "<sitemapindex xmlns=\"{NAMESPACE}\">")?;
+    let mut buffer = Vec::new();
+    for child in children {
+        buffer.clear();
+        buffer.extend(b"<sitemap><loc>");
+        push_text(&child.loc, &mut buffer);
+        buffer.extend(b"</loc>");
+        if let Some(lastmod) = child.lastmod {
+            buffer.extend(b"<lastmod>");
+            time::write(lastmod, false, &mut buffer);
+            buffer.extend(b"</lastmod>");
+        }
+        buffer.extend(b"</sitemap>\n");
+        out.write_all(&buffer)?;
+    }
+    out.write_all(b"</sitemapindex>\n")?;
+    Ok(out)
+}
+
+fn push_entry(entry: &Entry, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"<url><loc>");
+    push_text(&entry.loc, out);
+    out.extend_from_slice(b"</loc>");
+    if let Some(lastmod) = entry.lastmod {
+        out.extend_from_slice(b"<lastmod>");
+        time::write(lastmod, entry.is_day, out);
+        out.extend_from_slice(b"</lastmod>");
+    }
+    if let Some(freq) = entry.changefreq {
+        out.extend_from_slice(b"<changefreq>");
+        out.extend_from_slice(freq.name().as_bytes());
+        out.extend_from_slice(b"</changefreq>");
+    }
+    if let Some(priority) = entry.priority.filter(|priority| (0.0..=1.0).contains(priority)) {
+        out.extend_from_slice(b"<priority>");
+        push_priority(priority, out);
+        out.extend_from_slice(b"</priority>");
+    }
+    for link in &entry.alternates {
+        out.extend_from_slice(b"<xhtml:link rel=\"alternate\"");
+        if let Some(media_type) = &link.media_type {
+            push_attribute("type", media_type, out);
+        }
+        if !link.hreflang.is_empty() {
+            push_attribute("hreflang", &link.hreflang, out);
+        }
+        push_attribute("href", &link.href, out);
+        out.extend_from_slice(b"/>");
+    }
+    for extension in &entry.extensions {
+        out.extend_from_slice(extension.as_bytes());
+    }
+    out.extend_from_slice(b"</url>\n");
+}
+
+/// Most priorities are tenths; only the others need the slow road.
+fn push_priority(priority: f32, out: &mut Vec<u8>) {
+    for tenths in 0..=10_u8 {
+        #[expect(clippy::float_cmp, reason = "only the very same number may be written so")]
+        if f32::from(tenths) / 10.0 == priority {
+            return out.extend([b'0' + tenths / 10, b'.', b'0' + tenths % 10]);
+        }
+    }
+    write!(out, "{priority}").expect("memory takes everything");
+}
+
+fn push_foreign(element: &Foreign, out: &mut Vec<u8>) {
+    let prefix = PREFIXES.iter().find(|(_, uri)| *uri == element.namespace);
+    let name = clean_name(&element.name);
+    let push_name = |out: &mut Vec<u8>| {
+        if let Some((prefix, _)) = prefix {
+            out.extend(prefix.bytes());
+            out.push(b':');
+        }
+        out.extend(name.bytes());
+    };
+    out.push(b'<');
+    push_name(out);
+    if prefix.is_none() {
+        push_attribute("xmlns", &element.namespace, out);
+    }
+    for (key, value) in &element.attributes {
+        // A prefix that is not declared here would break the file.
+        let is_known = key.split_once(':').is_none_or(|(prefix, _)| prefix == "xml");
+        if is_known && !key.is_empty() {
+            push_attribute(&clean_name(key), value, out);
+        }
+    }
+    if element.text.is_empty() {
+        out.extend(b"/>\n");
+        return;
+    }
+    out.push(b'>');
+    push_text(&element.text, out);
+    out.extend(b"</");
+    push_name(out);
+    out.extend(b">\n");
+}
+
+/// A name that cannot end the tag it stands in.
+fn clean_name(name: &str) -> String {
+    let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    let clean: String = name.chars().map(|c| if is_fine(c) { c } else { '_' }).collect();
+    let is_start = clean.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if is_start { clean } else { format!("_{clean}") }
+}
+
+fn push_attribute(name: &str, value: &str, out: &mut Vec<u8>) {
+    out.push(b' ');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"=\"");
+    push_text(value, out);
+    out.push(b'"');
+}
+
+/// Writes text or the value of an attribute.
+fn push_text(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        // Most bytes are plain; one look decides.
+        if !SPECIAL.get(usize::from(byte)).copied().unwrap_or(false) {
+            continue;
+        }
+        let (written, length): (&[u8], usize) = match byte {
+            b'&' => (b"&amp;", 1),
+            b'<' => (b"&lt;", 1),
+            b'>' => (b"&gt;", 1),
+            b'"' => (b"&quot;", 1),
+            b'\t' => (b"&#9;", 1),
+            b'\n' => (b"&#10;", 1),
+            b'\r' => (b"&#13;", 1),
+            // U+FFFE and U+FFFF are no characters of XML.
+            0xef => match bytes.get(at..at + 3) {
+                Some([0xef, 0xbf, 0xbe | 0xbf]) => ("\u{fffd}".as_bytes(), 3),
+                _ => continue,
+            },
+            _ => ("\u{fffd}".as_bytes(), 1),
+        };
+        out.extend_from_slice(bytes.get(start..at).unwrap_or_default());
+        out.extend_from_slice(written);
+        start = at + length;
+    }
+    out.extend_from_slice(bytes.get(start..).unwrap_or_default());
+}
+
+/// Bytes that cannot stand as they are.
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::indexing_slicing, reason = "computed by the compiler, below 256")]
+        {
+            special[byte] = byte < 32 || matches!(byte, 34 | 38 | 60 | 62 | 0xef);
+        }
+        byte += 1;
+    }
+    special
+};

@@ -1,0 +1,98 @@
+//! `rutter robots`: may this agent fetch these addresses, and which rule says so.
+
+use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use rutter_finding::visible;
+use rutter_signpost::robots::{Robots, RobotsRule, Verdict};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::input::Source;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The robots.txt; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Product token of the crawler, such as GPTBot
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    agent: String,
+    /// Addresses or paths to ask about; `-` reads them from standard input, a line each
+    #[arg(required = true, value_name = "URL")]
+    urls: Vec<String>,
+    /// Print one JSON object per address
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let n_stdin = args.urls.iter().filter(|url| *url == "-").count();
+    anyhow::ensure!(
+        n_stdin + usize::from(args.file.as_os_str() == "-") <= 1,
+        "only one input can be standard input"
+    );
+    let source = Source::new(&args.file)?;
+    let mut bytes = Vec::new();
+    // More is not read by the rules either; one byte tells that there is more.
+    let most = Robots::MOST_BYTES as u64 + 1;
+    let (input, _) = source.open().with_context(|| source.name().to_owned())?;
+    input.take(most).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;
+    let robots = Robots::parse(&bytes);
+    let mut exit = Exit::Clean;
+    for url in &args.urls {
+        if url != "-" {
+            exit = exit.max(answer(args, &robots, url, out)?);
+            continue;
+        }
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        while 0 < input.read_until(b'\n', &mut line).context("<stdin>")? {
+            let url = String::from_utf8_lossy(&line);
+            let url = url.trim();
+            if !url.is_empty() {
+                exit = exit.max(answer(args, &robots, url, out)?);
+            }
+            line.clear();
+        }
+    }
+    Ok(exit)
+}
+
+/// Prints one answer.
+fn answer(args: &Args, robots: &Robots, url: &str, out: &mut Output) -> anyhow::Result<Exit> {
+    let Verdict { is_allowed, rule } = robots.verdict(&args.agent, url);
+    if args.json {
+        let answer = json!({
+            "url": url,
+            "agent": args.agent,
+            "allowed": is_allowed,
+            "line": rule.map(|rule| rule.line),
+            "rule": rule.map(written),
+        });
+        writeln!(out.data(), "{answer}")?;
+    } else {
+        let word = if is_allowed { "allow" } else { "deny" };
+        let why = rule.map_or("no rule".to_owned(), |rule| {
+            format!("line {}: {}", rule.line, visible(&written(rule)))
+        });
+        writeln!(out.data(), "{word:<5}  {}  ({why})", visible(url))?;
+    }
+    Ok(if is_allowed { Exit::Clean } else { Exit::Findings })
+}
+
+fn written(rule: &RobotsRule) -> String {
+    let word = if rule.is_allow { "Allow" } else { "Disallow" };
+    format!("{word}: {}", rule.pattern)
+}
+
+fn parse_agent(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("a crawler has a name, for instance GPTBot".to_owned());
+    }
+    Ok(text.to_owned())
+}
