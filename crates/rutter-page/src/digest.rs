@@ -54,6 +54,19 @@ impl LineDigest {
     pub fn of(line: &[u8]) -> Self {
         Self(first_16(Sha256::digest(line).into()))
     }
+
+    /// Reads 32 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut digest = [0; 16];
+        if text.len() != 2 * digest.len() {
+            return None;
+        }
+        for (byte, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let &[high, low] = pair else { return None };
+            *byte = nibble(high)? << 4 | nibble(low)?;
+        }
+        Some(Self(digest))
+    }
 }
 
 impl fmt::Display for LineDigest {
@@ -103,6 +116,9 @@ mod tests {
 
     #[test] // D95
     fn ours_line_digest_is_the_first_half() {
-        assert_eq!(LineDigest::of(b"").to_string(), "e3b0c44298fc1c149afbf4c8996fb924");
+        let digest = LineDigest::of(b"");
+        assert_eq!(digest.to_string(), "e3b0c44298fc1c149afbf4c8996fb924");
+        assert_eq!(LineDigest::parse(&digest.to_string()), Some(digest));
+        assert_eq!(LineDigest::parse("e3"), None);
     }
 }

@@ -42,7 +42,7 @@ pub use hash::Form;
 pub use header::{Chain, Header, Kind, Version, is_name};
 pub use limits::Limits;
 pub use lines::{Lent, Lines, Record, Tally};
-pub use pack::{Empty, Packing, pack};
+pub use pack::{Empty, Packing, canonical, pack};
 pub use reader::{Options, Reader, Receipt, Threads};
 pub use sort::{Entry, Sorted, Sorter};
 pub use state::State;

@@ -1,0 +1,445 @@
+//! The whole way of a build, on one screen: state, names, pass 1, what is due,
+//! pass 3, pass 2, pass 4.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rutter_extract::Templates;
+use rutter_finding::{Finding, Rule};
+use rutter_page::{Digest, Timestamp};
+use rutter_signpost::robots::Robots;
+
+use crate::chain::Published;
+use crate::collect::{self, Lines};
+use crate::error::{At, BuildError};
+use crate::inventory::{self, Inventory};
+use crate::manifest::{Manifest, Whose};
+use crate::outcome::{Excluded, Listener, Outcome, SectionOutcome};
+use crate::plan::{Plan, Source};
+use crate::project::{self, Projecting};
+use crate::publish::{self, MayReplace, Order, Put, Stage};
+use crate::read::{self, Reading, Start, Tally};
+use crate::section::{ALL, Sections};
+use crate::signs::{Before, SCP};
+use crate::sources::Sources;
+use crate::state::{Lock, Paths};
+use crate::{fit, git, previous, rules};
+
+/// Builds a site: reads its pages, decides what changed, writes every artefact
+/// and swaps them in. The same input and time give the same bytes.
+pub fn build(plan: &Plan, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
+    let paths = Paths::new(&plan.state);
+    let _lock = Lock::take(&paths)?;
+    if publish::roll_forward(&paths)? {
+        listener.says("an interrupted publication was finished first");
+    }
+    Build::open(plan, paths, listener)?.run(listener)
+}
+
+/// A build and everything it starts from.
+struct Build<'p> {
+    plan: &'p Plan,
+    paths: Paths,
+    next: PathBuf,
+    published: Published,
+    templates: Templates,
+    manifest: Manifest,
+    names: Arc<Vec<inventory::Name>>,
+    others: Vec<Box<str>>,
+    before: Before,
+    counts: BTreeMap<&'static str, u64>,
+    learned: usize,
+}
+
+impl<'p> Build<'p> {
+    fn open(plan: &'p Plan, paths: Paths, listener: &mut dyn Listener) -> Result<Self, BuildError> {
+        fs::create_dir_all(plan.target()).at(plan.target())?;
+        let has_ledger = paths.ledger().exists();
+        if let Some(folder) = plan.previous.as_deref().filter(|_| !has_ledger) {
+            let n_pages = previous::rebuild(plan, folder, &paths)?;
+            listener.says(&format!("state rebuilt from {}: {n_pages} pages", folder.display()));
+        }
+        let published = Published::load(&paths)?;
+        let published = published.unwrap_or_else(|| Published::new(plan.base.as_str()));
+        if published.base != plan.base.as_str() {
+            let (theirs, ours) = (published.base, plan.base.as_str().to_owned());
+            return Err(BuildError::OtherSite(paths.folder, theirs, ours));
+        }
+        let manifest = Manifest::load(&paths.files());
+        let inventory = match plan.source {
+            Source::Lines => Inventory::default(),
+            Source::Html | Source::Markdown => {
+                let is_in_place = plan.out.is_none();
+                inventory::list(plan, &|name| is_in_place && manifest.is_ours(&plan.site, name))?
+            }
+        };
+        if inventory.pages.is_empty() && plan.source != Source::Lines {
+            return Err(BuildError::NoPages(plan.site.clone()));
+        }
+        let mut counts = BTreeMap::new();
+        for (place, finding) in &inventory.findings {
+            *counts.entry(finding.rule.code).or_default() += 1;
+            listener.finding(place, finding);
+        }
+        // Our own sitemap in the site's folder is no news.
+        let is_ours = plan.out.is_none() && manifest.is_ours(&plan.site, "sitemap.xml");
+        let before = match &plan.previous {
+            Some(folder) if !has_ledger => Before::of_folder(plan, folder),
+            _ if plan.source == Source::Lines || is_ours => Before::default(),
+            _ => Before::read(plan),
+        };
+        let next = paths.folder.join("next");
+        drop(fs::remove_dir_all(&next));
+        fs::create_dir_all(&next).at(&next)?;
+        let templates = load_templates(&paths)?;
+        let Inventory { pages, others, .. } = inventory;
+        let mut build = Self {
+            plan,
+            next,
+            published,
+            templates,
+            manifest,
+            names: Arc::new(pages),
+            others,
+            before,
+            counts,
+            learned: 0,
+            paths,
+        };
+        build.choose_sections();
+        let (ledger, pack) = (build.paths.ledger(), build.paths.pack());
+        build.learned = fit::fit(plan, &build.names, &ledger, &pack, &mut build.templates)?;
+        if 0 < build.learned && ledger.exists() {
+            listener
+                .says("the site looks different: what its pages have in common was learned anew");
+        }
+        Ok(build)
+    }
+
+    /// The owner's choice, else what was chosen before, else what is there.
+    fn choose_sections(&mut self) {
+        let published = &mut self.published;
+        if !self.plan.sections.is_empty() {
+            published.sections = Sections::given(&self.plan.sections);
+            published.is_given = true;
+        } else if published.is_given || published.collections.is_empty() {
+            let urls = self.names.iter().map(|name| &*name.url);
+            published.sections = Sections::found(&self.plan.base, urls);
+            published.is_given = false;
+        }
+    }
+
+    fn run(mut self, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
+        let plan = self.plan;
+        let stamp = self.stamp();
+        let reading = self.read(stamp, listener)?;
+        if reading.private != 0 {
+            self.forget();
+            return Err(BuildError::Private(reading.private));
+        }
+        let settings = self.settings();
+        let is_other_plan = self.published.settings != settings;
+        self.published.settings = settings;
+        let n_before = self.published.collections.len();
+        let sections = self.collect(&reading, stamp, listener)?;
+        let expired = collect::expire(&mut self.published, plan);
+        let is_quiet = !reading.is_other
+            && reading.read == 0
+            && !is_other_plan
+            && self.learned == 0
+            && expired.is_empty()
+            && n_before == self.published.collections.len();
+        let (mut written, mut deleted) = (0, 0);
+        if !(is_quiet && self.is_in_place()) {
+            (written, deleted) = self.publish(&reading, is_quiet, listener)?;
+        }
+        self.write_changes()?;
+        let outcome = self.outcome(reading, sections, written, deleted);
+        self.forget();
+        Ok(outcome)
+    }
+
+    /// When what is published now is said to be published: now, and later than
+    /// everything before.
+    fn stamp(&self) -> Timestamp {
+        let after = self.published.newest().map(|newest| newest.plus_seconds(1));
+        after.map_or(self.plan.now, |after| after.max(self.plan.now))
+    }
+
+    fn read(
+        &mut self,
+        stamp: Timestamp,
+        listener: &mut dyn Listener,
+    ) -> Result<Reading, BuildError> {
+        let plan = self.plan;
+        let robots = fs::read(plan.site.join("robots.txt")).unwrap_or_default();
+        let robots = Robots::parse(&robots);
+        let (sources, n_pages) = match plan.source {
+            Source::Html | Source::Markdown => {
+                (Sources::files(plan, Arc::clone(&self.names)), self.names.len())
+            }
+            Source::Lines => {
+                let counts = &mut self.counts;
+                Sources::lines(plan, &mut |place, finding: Finding| {
+                    *counts.entry(finding.rule.code).or_default() += 1;
+                    listener.finding(place, &finding);
+                })?
+            }
+        };
+        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { BTreeMap::new() };
+        let start = Start {
+            plan,
+            robots: &robots,
+            sections: &self.published.sections,
+            templates: Arc::new(self.templates.clone()),
+            stamp,
+            old_ledger: self.paths.ledger(),
+            old_pack: self.paths.pack(),
+            new_ledger: self.next.join("ledger"),
+            new_pack: self.next.join("pack"),
+            changes: self.next.join("changes"),
+            sitemap_dates: std::mem::take(&mut self.before.dates),
+            git_dates,
+            n_pages,
+        };
+        let reading = read::read(&start, sources, listener)?;
+        if reading.pages == 0 && plan.source == Source::Lines && n_pages == 0 {
+            return Err(BuildError::NoPages(plan.site.clone()));
+        }
+        Ok(reading)
+    }
+
+    /// The sections that have collections: `all` alone where there is but one.
+    fn offered<'t>(&self, tallies: &'t [Tally]) -> Vec<&'t Tally> {
+        let is_single =
+            tallies.iter().filter(|tally| tally.name != ALL && tally.pages != 0).count() < 2
+                && self.published.sections.names().len() < 2;
+        let is_offered = |tally: &&Tally| {
+            if tally.name == ALL {
+                is_single || self.plan.layers.all
+            } else {
+                !is_single && (tally.pages != 0 || self.published.last(&tally.name).is_some())
+            }
+        };
+        tallies.iter().filter(is_offered).collect()
+    }
+
+    fn collect(
+        &mut self,
+        reading: &Reading,
+        stamp: Timestamp,
+        listener: &mut dyn Listener,
+    ) -> Result<Vec<SectionOutcome>, BuildError> {
+        let plan = self.plan;
+        if !plan.layers.collections {
+            return Ok(Vec::new());
+        }
+        let folder = self.paths.collections();
+        fs::create_dir_all(&folder).at(&folder)?;
+        self.restore(&folder)?;
+        let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
+        let sections = self.published.sections.clone();
+        let lines = Lines { ledger: &ledger, pack: &pack, sections: &sections };
+        let mut outcomes = Vec::new();
+        for tally in self.offered(&reading.tallies) {
+            let due = collect::due(tally, &self.published, plan, stamp);
+            let counts = &mut self.counts;
+            let outcome = collect::make(
+                tally,
+                due,
+                &lines,
+                plan,
+                stamp,
+                &mut self.published,
+                &folder,
+                &mut |rule: &'static Rule, detail| {
+                    *counts.entry(rule.code).or_default() += 1;
+                    listener.finding(&tally.name, &project::finding(rule, detail));
+                },
+            )?;
+            outcomes.push(outcome);
+        }
+        Ok(outcomes)
+    }
+
+    /// The store of collections may have been lost while they are still
+    /// published; what is in neither place cannot be offered any longer.
+    fn restore(&mut self, folder: &Path) -> Result<(), BuildError> {
+        let published = self.plan.target().join(SCP);
+        let known: Vec<String> = self
+            .published
+            .collections
+            .iter()
+            .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
+            .collect();
+        for name in &known {
+            let (kept, there) = (folder.join(name), published.join(name));
+            if !kept.exists() && there.exists() {
+                fs::copy(&there, &kept).at(&there)?;
+            }
+        }
+        let is_there = |one: &crate::chain::Published1| {
+            one.files.iter().all(|file| folder.join(&file.name).exists())
+        };
+        self.published.collections.retain(is_there);
+        // What an interrupted build left behind.
+        for entry in fs::read_dir(folder).at(folder)? {
+            let entry = entry.at(folder)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !known.contains(&name) {
+                fs::remove_file(entry.path()).at(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A digest of every choice that decides what is written.
+    fn settings(&self) -> String {
+        let plan = self.plan;
+        let text = format!(
+            "{:?} {:?} {:?} {:?} {:?} {:?}",
+            plan.layers,
+            plan.name,
+            plan.summary,
+            plan.update,
+            plan.target(),
+            plan.sections
+        );
+        Digest::of(text.as_bytes()).to_string()
+    }
+
+    /// Whether everything that was published is still there, untouched.
+    fn is_in_place(&self) -> bool {
+        let plan = self.plan;
+        let pages = self.names.iter().map(|name| &*name.path);
+        let others = self.others.iter().map(|name| &**name);
+        let is_made = |name: &str| project::is_made(plan, name);
+        !self.manifest.files.is_empty()
+            && self.manifest.is_in_place(plan.target())
+            && (plan.out.is_none()
+                || plan.layers.inject
+                || self.manifest.has_copies(&plan.site, pages.chain(others), &is_made))
+    }
+
+    fn publish(
+        &mut self,
+        reading: &Reading,
+        is_quiet: bool,
+        listener: &mut dyn Listener,
+    ) -> Result<(u64, u64), BuildError> {
+        let plan = self.plan;
+        let adopts = plan
+            .previous
+            .as_deref()
+            .is_some_and(|folder| folder.canonicalize().ok() == plan.target().canonicalize().ok());
+        let may_replace = if plan.force || adopts {
+            MayReplace::All
+        } else {
+            MayReplace::Ours(plan.replace.clone())
+        };
+        let manifest = std::mem::take(&mut self.manifest);
+        let mut stage = Stage::open(&self.paths, plan.target(), manifest, may_replace)?;
+        let counts = &mut self.counts;
+        let mut told = |place: &str, rule: &'static Rule, detail: String| {
+            *counts.entry(rule.code).or_default() += 1;
+            listener.finding(place, &project::finding(rule, detail));
+        };
+        for file in self.published.collections.iter().flat_map(|one| &one.files) {
+            let source = self.paths.collections().join(&file.name);
+            let name = format!("{SCP}/{}", file.name);
+            let kind = (Whose::Made, Order::Collections);
+            if stage.copy(kind, &name, &source, None)? == Put::NotOurs {
+                told(&name, &rules::NOT_OURS, String::new());
+            }
+        }
+        let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
+        let served = self.next.join("served");
+        let projecting = Projecting {
+            plan,
+            sections: &self.published.sections,
+            names: &self.names,
+            others: &self.others,
+            ledger: &ledger,
+            pack: &pack,
+            before: &self.before,
+            published: &self.published,
+            tallies: &reading.tallies,
+            served: served.clone(),
+            n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
+        };
+        projecting.run(&mut stage, &mut told)?;
+        if is_quiet && stage.is_idle() {
+            stage.forget();
+            return Ok((0, 0));
+        }
+        let (chain, templates) = (self.next.join("chain"), self.next.join("templates"));
+        self.published.save(&chain)?;
+        let mut kept = self.templates.clone();
+        if 0 < self.learned {
+            kept.retain(&reading.used);
+        }
+        let text = serde_json::to_vec(&kept).expect("templates are JSON");
+        fs::write(&templates, text).at(&templates)?;
+        let state = vec![
+            (ledger, self.paths.ledger()),
+            (pack, self.paths.pack()),
+            (templates, self.paths.templates()),
+            (served, self.paths.served()),
+            (chain, self.paths.chain()),
+        ];
+        stage.publish(&self.paths, state)
+    }
+
+    fn write_changes(&self) -> Result<(), BuildError> {
+        if let Some(list) = &self.plan.changed_list {
+            let changes = self.next.join("changes");
+            fs::copy(&changes, list).at(list)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(
+        &self,
+        reading: Reading,
+        sections: Vec<SectionOutcome>,
+        written: u64,
+        deleted: u64,
+    ) -> Outcome {
+        let mut findings = reading.findings;
+        for (code, n) in &self.counts {
+            *findings.entry(code).or_default() += n;
+        }
+        let excluded = reading.excluded.into_iter();
+        Outcome {
+            pages: reading.pages,
+            new: reading.new,
+            changed: reading.changed,
+            removed: reading.removed,
+            read_differently: reading.read_differently,
+            read: reading.read,
+            excluded: excluded.map(|(reason, pages)| Excluded { reason, pages }).collect(),
+            failed: reading.failed,
+            source_bytes: reading.source_bytes,
+            sections,
+            learned: self.learned,
+            written,
+            deleted,
+            findings: findings.into_iter().collect(),
+        }
+    }
+
+    fn forget(&self) {
+        drop(fs::remove_dir_all(&self.next));
+    }
+}
+
+fn load_templates(paths: &Paths) -> Result<Templates, BuildError> {
+    let path = paths.templates();
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| BuildError::State(path, error.line() as u64)),
+        Err(_) => Ok(Templates::default()),
+    }
+}

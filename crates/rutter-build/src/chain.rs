@@ -1,0 +1,140 @@
+//! The chain: which collections are published, until when, and which sections
+//! there are. Part of the truth, small and plain.
+
+use std::fs;
+use std::io;
+
+use rutter_page::{Digest, Timestamp};
+use rutter_scp::State;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{At, BuildError};
+use crate::section::Sections;
+use crate::state::Paths;
+
+const FORMAT: u32 = 1;
+
+/// Everything that is on offer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Published {
+    format: u32,
+    /// The site it belongs to.
+    pub(crate) base: String,
+    pub(crate) sections: Sections,
+    /// Whether the owner chose the sections.
+    pub(crate) is_given: bool,
+    /// What the layers were, as a digest: another choice writes files anew.
+    #[serde(default)]
+    pub(crate) settings: String,
+    /// In the order they were made.
+    pub(crate) collections: Vec<Published1>,
+}
+
+/// One collection, in all its codings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Published1 {
+    pub(crate) id: String,
+    pub(crate) section: String,
+    /// `None` for a snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) generated: Timestamp,
+    pub(crate) expires: Timestamp,
+    /// When a later snapshot took its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) superseded: Option<Timestamp>,
+    pub(crate) pages: u64,
+    /// The section's state after it.
+    pub(crate) state: String,
+    pub(crate) checksum: String,
+    /// The first is the preferred one.
+    pub(crate) files: Vec<CodedFile>,
+}
+
+/// A collection in one coding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CodedFile {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+}
+
+impl Published1 {
+    pub(crate) fn is_snapshot(&self) -> bool {
+        self.since.is_none()
+    }
+
+    pub(crate) fn state(&self) -> Option<State> {
+        State::parse(&self.state)
+    }
+
+    pub(crate) fn checksum(&self) -> Option<Digest> {
+        Digest::parse(&self.checksum)
+    }
+}
+
+impl Published {
+    pub(crate) fn new(base: &str) -> Self {
+        Self {
+            format: FORMAT,
+            base: base.to_owned(),
+            sections: Sections::default(),
+            is_given: false,
+            settings: String::new(),
+            collections: Vec::new(),
+        }
+    }
+
+    /// `None` where nothing was ever published.
+    pub(crate) fn load(paths: &Paths) -> Result<Option<Self>, BuildError> {
+        let path = paths.chain();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(BuildError::Io(path, error)),
+        };
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        let broken =
+            |error: &serde_json::Error| BuildError::State(path.clone(), error.line() as u64);
+        let format: Format = serde_json::from_str(&text).map_err(|error| broken(&error))?;
+        if FORMAT < format.format {
+            return Err(BuildError::Newer(path));
+        }
+        serde_json::from_str(&text).map(Some).map_err(|error| broken(&error))
+    }
+
+    pub(crate) fn save(&self, path: &std::path::Path) -> Result<(), BuildError> {
+        let mut text = serde_json::to_string_pretty(self).expect("the chain is JSON");
+        text.push('\n');
+        fs::write(path, text).at(path)
+    }
+
+    /// The newest collection of a section.
+    pub(crate) fn last<'s>(&'s self, section: &'s str) -> Option<&'s Published1> {
+        self.of(section).max_by_key(|one| one.generated)
+    }
+
+    /// The newest snapshot of a section.
+    pub(crate) fn last_snapshot<'s>(&'s self, section: &'s str) -> Option<&'s Published1> {
+        self.of(section).filter(|one| one.is_snapshot()).max_by_key(|one| one.generated)
+    }
+
+    fn of<'s>(&'s self, section: &'s str) -> impl Iterator<Item = &'s Published1> {
+        self.collections.iter().filter(move |one| one.section == section)
+    }
+
+    /// Deltas since the newest snapshot.
+    pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s Published1> {
+        let from = self.last_snapshot(section).map(|one| one.generated);
+        let is_later =
+            |one: &&Published1| !one.is_snapshot() && from.is_none_or(|from| from < one.generated);
+        self.of(section).filter(is_later).collect()
+    }
+
+    /// The newest moment anything was made.
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        self.collections.iter().map(|one| one.generated).max()
+    }
+}

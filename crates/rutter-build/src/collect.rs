@@ -1,0 +1,269 @@
+//! Which collections are due, and making them (D25 to D29, D95).
+
+use std::path::{Path, PathBuf};
+
+use rutter_page::Timestamp;
+use rutter_scp::{
+    Chain, Coding, Header, Kind, Limits, Target, Track, Version, WriteError, Writer, collection_id,
+};
+
+use crate::chain::{CodedFile, Published, Published1};
+use crate::error::BuildError;
+use crate::ledger::{Row, Rows};
+use crate::outcome::{Made, SectionOutcome};
+use crate::pack::Records;
+use crate::plan::Plan;
+use crate::read::Tally;
+use crate::section::{ALL, Sections};
+
+/// Deltas after which a snapshot is due.
+const MOST_DELTAS: usize = 30;
+/// Days a collection on offer stays, and after which an unchanged snapshot is
+/// made again (D28).
+const OFFERED_DAYS: i64 = 400;
+const STALE_DAYS: i64 = 180;
+const DAY: i64 = 86_400;
+
+/// What is to be made for a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) snapshot: bool,
+    pub(crate) delta: bool,
+}
+
+/// Decides by what changed and what is on offer; a pure function.
+pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Timestamp) -> Due {
+    let Some(last) = published.last(&tally.name) else {
+        return Due { snapshot: tally.pages != 0, delta: false };
+    };
+    let Some(snapshot) = published.last_snapshot(&tally.name) else {
+        return Due { snapshot: true, delta: false };
+    };
+    // Nobody can follow from a state that was never published.
+    let is_chained = last.state() == Some(tally.before);
+    let fits = tally.removed.len() <= Chain::MOST_REMOVED
+        && (plan.layers.chain || tally.removed.is_empty());
+    let age = stamp.seconds_since(snapshot.generated);
+    if !tally.is_changed() && is_chained {
+        return Due { snapshot: STALE_DAYS * DAY < age, delta: false };
+    }
+    let deltas = published.deltas(&tally.name);
+    let bytes = |one: &Published1| one.files.first().map_or(0, |file| file.bytes);
+    let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();
+    let is_due = plan.update.seconds() <= age
+        || MOST_DELTAS <= deltas.len()
+        || bytes(snapshot) < 2 * delta_bytes
+        || !fits
+        || !is_chained;
+    Due { snapshot: is_due, delta: is_chained && fits }
+}
+
+/// Where lines come from.
+#[derive(Debug)]
+pub(crate) struct Lines<'p> {
+    pub(crate) ledger: &'p Path,
+    pub(crate) pack: &'p Path,
+    pub(crate) sections: &'p Sections,
+}
+
+impl Lines<'_> {
+    /// Hands over the public pages of a section, in order.
+    fn each(
+        &self,
+        section: &str,
+        take: &mut dyn FnMut(&Row, &[u8]) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        let mask = if section == ALL { u64::MAX } else { self.sections.bit(section) };
+        let mut rows = Rows::open(self.ledger)?;
+        let mut row = rows.next()?;
+        Records::open(self.pack)?.each(mask, &mut |url, record| {
+            while row.as_ref().is_some_and(|row| row.url.as_str() < url) {
+                row = rows.next()?;
+            }
+            match &row {
+                Some(row)
+                    if row.url == url
+                        && row.is_public()
+                        && (section == ALL || row.section == section) =>
+                {
+                    take(row, &record.line)
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+}
+
+/// Makes what is due for one section, in `folder`; adds it to the chain.
+pub(crate) fn make(
+    tally: &Tally,
+    due: Due,
+    lines: &Lines<'_>,
+    plan: &Plan,
+    stamp: Timestamp,
+    published: &mut Published,
+    folder: &Path,
+    told: &mut dyn FnMut(&'static rutter_finding::Rule, String),
+) -> Result<SectionOutcome, BuildError> {
+    let mut outcome = SectionOutcome {
+        name: tally.name.clone(),
+        pages: tally.pages,
+        snapshot: None,
+        delta: None,
+        removed: 0,
+    };
+    let expires = stamp.plus_seconds((2 * plan.update.seconds()).max(OFFERED_DAYS * DAY));
+    if due.delta
+        && let Some(last) = published.last(&tally.name).cloned()
+    {
+        let kind = Kind::Delta { since: last.generated };
+        let chain = Chain {
+            from: Some(tally.before),
+            state: tally.state,
+            pages: tally.pages,
+            removed: tally.removed.clone(),
+        };
+        let from = last.generated;
+        let make = Make { tally, kind, chain, plan, stamp, expires, folder };
+        let wanted = |row: &Row| from < row.recorded;
+        let made = make.collection(lines, &wanted, told)?;
+        outcome.delta = Some(summed(&made));
+        outcome.removed = tally.removed.len() as u64;
+        published.collections.push(made);
+    }
+    if due.snapshot {
+        for one in &mut published.collections {
+            // The delta of this build leads to the same state and stays.
+            if one.section == tally.name && one.generated < stamp && one.superseded.is_none() {
+                one.superseded = Some(stamp);
+            }
+        }
+        let chain =
+            Chain { from: None, state: tally.state, pages: tally.pages, removed: Vec::new() };
+        let make = Make { tally, kind: Kind::Snapshot, chain, plan, stamp, expires, folder };
+        let made = make.collection(lines, &|_| true, told)?;
+        outcome.snapshot = Some(summed(&made));
+        published.collections.push(made);
+    }
+    Ok(outcome)
+}
+
+fn summed(one: &Published1) -> Made {
+    Made { pages: one.pages, bytes: one.files.first().map_or(0, |file| file.bytes) }
+}
+
+/// A collection to be made.
+struct Make<'m> {
+    tally: &'m Tally,
+    kind: Kind,
+    chain: Chain,
+    plan: &'m Plan,
+    stamp: Timestamp,
+    expires: Timestamp,
+    folder: &'m Path,
+}
+
+impl Make<'_> {
+    fn collection(
+        &self,
+        lines: &Lines<'_>,
+        is_wanted: &dyn Fn(&Row) -> bool,
+        told: &mut dyn FnMut(&'static rutter_finding::Rule, String),
+    ) -> Result<Published1, BuildError> {
+        let section = &self.tally.name;
+        let wrong = |error: WriteError| BuildError::Collection(section.clone(), error);
+        let id = collection_id(section, self.kind, self.stamp);
+        let header = Header {
+            id: id.clone(),
+            section: section.clone(),
+            kind: self.kind,
+            generated: self.stamp,
+            version: Version::CURRENT,
+            checksum: None,
+            chain: self.plan.layers.chain.then(|| self.chain.clone()),
+            extra: Vec::new(),
+        };
+        let target = |coding: Coding| {
+            let path = self.folder.join(format!("{id}{}", ending(coding)));
+            Target { path, coding, level: coding.usual_level() }
+        };
+        let mut targets = vec![target(Coding::Zstd)];
+        if self.plan.layers.gzip {
+            targets.push(target(Coding::Gzip));
+        }
+        let written = self.write(lines, is_wanted, &header, &targets);
+        let written = match written {
+            // Pages so alike look like a bomb: plain, then (D34).
+            Err(BuildError::Collection(_, WriteError::Ratio(ratio, _))) => {
+                told(&crate::rules::RATIO, format!("`{id}`, {ratio}:1"));
+                self.write(lines, is_wanted, &header, &[target(Coding::Plain)])?
+            }
+            other => other?,
+        };
+        let first = written.first().ok_or_else(|| {
+            wrong(WriteError::Io(PathBuf::from(&id), std::io::Error::other("nothing was written")))
+        })?;
+        let name = |path: &Path| {
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        };
+        Ok(Published1 {
+            section: section.clone(),
+            since: self.kind.since(),
+            generated: self.stamp,
+            expires: self.expires,
+            superseded: None,
+            pages: first.pages,
+            state: self.chain.state.to_string(),
+            checksum: first.header.checksum.map_or_else(String::new, |sum| sum.to_string()),
+            files: written
+                .iter()
+                .map(|one| CodedFile { name: name(&one.path), bytes: one.coded })
+                .collect(),
+            id,
+        })
+    }
+
+    fn write(
+        &self,
+        lines: &Lines<'_>,
+        is_wanted: &dyn Fn(&Row) -> bool,
+        header: &Header,
+        targets: &[Target],
+    ) -> Result<Vec<rutter_scp::Written>, BuildError> {
+        let section = &self.tally.name;
+        let wrong = |error: WriteError| BuildError::Collection(section.clone(), error);
+        let mut writer = Writer::with_header(self.folder, Track::Nothing, header, Limits::SPEC)
+            .map_err(wrong)?;
+        lines.each(section, &mut |row, line| {
+            if is_wanted(row) {
+                writer.line(&row.url, line).map_err(wrong)?;
+            }
+            Ok(())
+        })?;
+        let spooled = writer.close().map_err(wrong)?;
+        spooled.finish(header.clone(), targets).map_err(wrong)
+    }
+}
+
+fn ending(coding: Coding) -> &'static str {
+    match coding {
+        Coding::Zstd => ".scp.zst",
+        Coding::Gzip => ".scp.gz",
+        Coding::Plain => ".scp",
+    }
+}
+
+/// Takes what nobody needs any more off the chain; gives the names of files.
+pub(crate) fn expire(published: &mut Published, plan: &Plan) -> Vec<String> {
+    let grace = 2 * plan.update.seconds();
+    let mut gone = Vec::new();
+    published.collections.retain(|one| {
+        let is_old = one.superseded.is_some_and(|at| grace < plan.now.seconds_since(at));
+        let is_expired = one.expires < plan.now && one.superseded.is_some();
+        if is_old || is_expired {
+            gone.extend(one.files.iter().map(|file| file.name.clone()));
+        }
+        !(is_old || is_expired)
+    });
+    gone
+}

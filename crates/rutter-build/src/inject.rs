@@ -1,0 +1,107 @@
+//! Links to the artefacts in the head of pages, inside marks, so that they can
+//! be taken out and put in again without touching another byte (D81, D83).
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+const BEGIN: &[u8] = b"<!-- rutter:begin -->";
+const END: &[u8] = b"<!-- rutter:end -->";
+
+/// The page as its owner made it.
+pub(crate) fn without(page: &[u8]) -> Cow<'_, [u8]> {
+    let Some(start) = memmem::find(page, BEGIN) else { return Cow::Borrowed(page) };
+    let rest = page.get(start..).unwrap_or_default();
+    let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
+    let mut end = start + len + END.len();
+    // The line break behind the block is ours.
+    if page.get(end) == Some(&b'\n') {
+        end += 1;
+    }
+    let mut out = page.get(..start).unwrap_or_default().to_vec();
+    out.extend_from_slice(page.get(end..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// The page with these lines before the end of its head; `None` where it has
+/// no head that ends.
+pub(crate) fn with(page: &[u8], lines: &[String]) -> Option<Vec<u8>> {
+    let page = without(page);
+    let at = head_end(&page)?;
+    let mut out = Vec::with_capacity(page.len() + 256);
+    out.extend_from_slice(page.get(..at)?);
+    out.extend_from_slice(BEGIN);
+    for line in lines {
+        out.extend_from_slice(line.as_bytes());
+    }
+    out.extend_from_slice(END);
+    out.push(b'\n');
+    out.extend_from_slice(page.get(at..)?);
+    Some(out)
+}
+
+/// Where the head ends, comments and scripts passed by.
+fn head_end(page: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'<', page.get(at..)?) {
+        at += found;
+        let rest = page.get(at..)?;
+        let starts =
+            |tag: &[u8]| rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+        let skip_to = |end: &[u8]| {
+            let lower: Vec<u8> = rest.to_ascii_lowercase();
+            memmem::find(&lower, end)
+        };
+        if starts(b"</head") {
+            return Some(at);
+        }
+        if starts(b"<body") {
+            return None;
+        }
+        at += if starts(b"<!--") {
+            memmem::find(rest, b"-->")?
+        } else if starts(b"<script") {
+            skip_to(b"</script")?
+        } else if starts(b"<style") {
+            skip_to(b"</style")?
+        } else if starts(b"<title") {
+            skip_to(b"</title")?
+        } else {
+            1
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ours_the_head_is_found_behind_traps() {
+        let page = b"<html><head><!-- </head> --><script>'</head>'</script><title></head></title></HEAD><body>";
+        let out = with(page, &["<link>".to_owned()]).unwrap();
+        let text = String::from_utf8(out.clone()).unwrap();
+        assert!(
+            text.contains("</title><!-- rutter:begin --><link><!-- rutter:end -->\n</HEAD>"),
+            "{text}"
+        );
+        assert_eq!(&*without(&out), page);
+        assert_eq!(with(&out, &["<link>".to_owned()]).unwrap(), out);
+        assert_eq!(with(b"<p>no head", &[]), None);
+        assert_eq!(with(b"<body></head>", &[]), None);
+    }
+
+    proptest! {
+        #[test] // D81
+        fn ours_what_is_put_in_comes_out(before in "[a-z<>! \\-\n]{0,40}", behind in "[a-z<>\n]{0,40}") {
+            let page = format!("{before}</head>{behind}");
+            if let Some(out) = with(page.as_bytes(), &["<link rel=x>".to_owned()]) {
+                prop_assert_eq!(&*without(&out), page.as_bytes());
+                prop_assert_eq!(with(&out, &["<link rel=x>".to_owned()]).unwrap(), out);
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The names of a site's pages, in the order of their addresses.
+//!
+//! The address comes from the path alone: an index is its folder, everything
+//! else is itself. What is not a page is listed too, for whoever copies the
+//! site.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_finding::{Finding, Place};
+use rutter_page::PageUrl;
+
+use crate::error::{At, BuildError};
+use crate::plan::{Base, Plan, Source};
+use crate::rules;
+
+/// A page's address and the file it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name {
+    pub(crate) url: Box<str>,
+    /// Below the site's folder, with `/` between segments.
+    pub(crate) path: Box<str>,
+}
+
+/// What lies in a site's folder.
+#[derive(Debug, Default)]
+pub(crate) struct Inventory {
+    /// Sorted by address.
+    pub(crate) pages: Vec<Name>,
+    /// Everything else, sorted.
+    pub(crate) others: Vec<Box<str>>,
+    pub(crate) findings: Vec<(String, Finding)>,
+}
+
+/// Lists a folder. `is_ours` tells which files are artefacts of a build.
+pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Inventory, BuildError> {
+    let mut found = Inventory::default();
+    let skipped: Vec<PathBuf> = [Some(&plan.state), plan.out.as_ref()]
+        .into_iter()
+        .flatten()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    let mut folders = vec![String::new()];
+    while let Some(inside) = folders.pop() {
+        let folder = plan.site.join(&inside);
+        for entry in fs::read_dir(&folder).at(&folder)? {
+            let entry = entry.at(&folder)?;
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+                let shown = entry.path().display().to_string();
+                found.findings.push((shown, Finding::new(&rules::ODD_NAME, Place::WHOLE, "")));
+                continue;
+            };
+            let is_hidden = name.starts_with('.') && name != ".well-known";
+            let path = format!("{inside}{name}");
+            let kind = entry.file_type().at(&entry.path())?;
+            if is_hidden || plan.exclude.iter().any(|glob| glob.matches(&path)) {
+                continue;
+            }
+            if kind.is_dir() {
+                let real = entry.path().canonicalize().at(&entry.path())?;
+                if !skipped.contains(&real) {
+                    folders.push(format!("{path}/"));
+                }
+            } else if is_ours(&path) {
+                // Made by an earlier build; it is made again.
+            } else if kind.is_file() || entry.path().is_file() {
+                sort_in(plan, path, &mut found);
+            }
+        }
+    }
+    found.others.sort_unstable();
+    found.pages.sort_unstable();
+    let mut kept: Vec<Name> = Vec::with_capacity(found.pages.len());
+    for name in found.pages {
+        match kept.last() {
+            Some(last) if last.url == name.url => {
+                let detail = format!("{}: `{}` is used", name.url, last.path);
+                let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
+                found.findings.push((name.path.into(), finding));
+            }
+            _ => kept.push(name),
+        }
+    }
+    kept.shrink_to_fit();
+    found.pages = kept;
+    Ok(found)
+}
+
+fn sort_in(plan: &Plan, path: String, found: &mut Inventory) {
+    let ending = Path::new(&path).extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or_default().to_ascii_lowercase();
+    let is_page = match plan.source {
+        Source::Html => matches!(ending.as_str(), "html" | "htm" | "xhtml"),
+        Source::Markdown => matches!(ending.as_str(), "md" | "markdown"),
+        Source::Lines => false,
+    };
+    // What a server shows for an address that does not exist is no page.
+    let is_error = matches!(path.as_str(), "404.html" | "50x.html" | "500.html" | "404.md");
+    if !is_page || is_error {
+        found.others.push(path.into());
+        return;
+    }
+    match address(&plan.base, &path) {
+        Some(url) => found.pages.push(Name { url: url.into(), path: path.into() }),
+        None => {
+            found.findings.push((path, Finding::new(&rules::ODD_NAME, Place::WHOLE, "")));
+        }
+    }
+}
+
+/// The address of a file: the key by which pages are told apart (D30).
+pub(crate) fn address(base: &Base, path: &str) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let shown = match name {
+        "index.html" | "index.htm" | "index.xhtml" => String::new(),
+        "index.md" | "_index.md" | "README.md" | "index.markdown" => String::new(),
+        // A generator makes a folder of a page of Markdown.
+        _ => match name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
+            Some(stem) => format!("{stem}/"),
+            None => name.to_owned(),
+        },
+    };
+    let mut url = String::from(base.as_str());
+    for segment in folder.split('/').filter(|segment| !segment.is_empty()) {
+        encode(segment, &mut url);
+        url.push('/');
+    }
+    if let Some(stem) = shown.strip_suffix('/') {
+        encode(stem, &mut url);
+        url.push('/');
+    } else {
+        encode(&shown, &mut url);
+    }
+    PageUrl::parse(url).ok().map(|url| url.key().to_owned())
+}
+
+/// Writes a segment of a path the way the URL standard does.
+fn encode(segment: &str, out: &mut String) {
+    for byte in segment.bytes() {
+        let stays = byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'-' | b'.'
+                    | b'_'
+                    | b'~'
+                    | b'!'
+                    | b'$'
+                    | b'&'
+                    | b'('
+                    | b')'
+                    | b'*'
+                    | b'+'
+                    | b','
+                    | b';'
+                    | b'='
+                    | b':'
+                    | b'@'
+                    | b'\''
+            );
+        if stays {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or('0');
+            out.push(digit(byte >> 4).to_ascii_uppercase());
+            out.push(digit(byte & 15).to_ascii_uppercase());
+        }
+    }
+}
+
+/// Where the twin of a page lies, below the output folder.
+pub(crate) fn twin(base: &Base, url: &str, path: Option<&str>) -> Option<String> {
+    let inside = match path {
+        Some(path) => path.to_owned(),
+        None => {
+            let inside = base.strip(url)?;
+            let inside = inside.split(['?', '#']).next().unwrap_or_default();
+            let is_safe = !inside.contains("..") && !inside.contains("//") && !inside.contains('%');
+            if !is_safe {
+                return None;
+            }
+            if inside.is_empty() || inside.ends_with('/') {
+                format!("{inside}index.html")
+            } else {
+                inside.to_owned()
+            }
+        }
+    };
+    let stem = [".html", ".htm", ".xhtml", ".markdown", ".md"]
+        .iter()
+        .find_map(|ending| inside.strip_suffix(ending))
+        .unwrap_or(&inside);
+    Some(format!("{stem}.md"))
+}
+
+/// The address of a file of ours, by its path below the output folder.
+pub(crate) fn file_address(base: &Base, path: &str) -> String {
+    let mut url = String::from(base.as_str());
+    for (n, segment) in path.split('/').enumerate() {
+        if n != 0 {
+            url.push('/');
+        }
+        encode(segment, &mut url);
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_addresses_come_from_paths() {
+        let base = Base::parse("https://h.example/repo").unwrap();
+        for (path, url) in [
+            ("index.html", "https://h.example/repo/"),
+            ("a/index.htm", "https://h.example/repo/a/"),
+            ("a/b.html", "https://h.example/repo/a/b.html"),
+            ("a b/ü.html", "https://h.example/repo/a%20b/%C3%BC.html"),
+            ("100%.html", "https://h.example/repo/100%25.html"),
+            ("q?x#y.html", "https://h.example/repo/q%3Fx%23y.html"),
+            ("guide/install.md", "https://h.example/repo/guide/install/"),
+            ("guide/README.md", "https://h.example/repo/guide/"),
+        ] {
+            assert_eq!(address(&base, path).as_deref(), Some(url), "{path}");
+        }
+        let twin = |url: &str, path| twin(&base, url, path);
+        assert_eq!(twin("", Some("a/index.html")).as_deref(), Some("a/index.md"));
+        assert_eq!(twin("https://h.example/repo/", None).as_deref(), Some("index.md"));
+        assert_eq!(twin("https://h.example/repo/a/b", None).as_deref(), Some("a/b.md"));
+        assert_eq!(twin("https://h.example/repo/%2e%2e/b", None), None);
+        assert_eq!(file_address(&base, "a/ü.md"), "https://h.example/repo/a/%C3%BC.md");
+    }
+}

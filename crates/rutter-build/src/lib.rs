@@ -1,0 +1,50 @@
+//! Builds the machine-readable layers of a website from its built folder.
+//!
+//! The data's way: [`Plan`] → inventory of names → pages read and compared
+//! with the ledger (pass 1) → sitemap, llms.txt and twins from one scan
+//! (pass 2) → collections (pass 3) → everything swapped in at once (pass 4).
+//! One ledger decides what changed and when; one gate decides what may leave.
+//!
+//! Refuses: to touch a file it did not write, to let a restricted page out, to
+//! move a date without a change, and to leave the folder half built.
+
+mod block;
+mod build;
+mod chain;
+mod collect;
+mod dates;
+mod error;
+mod fit;
+mod gate;
+mod git;
+mod glob;
+mod hosts;
+mod inject;
+mod inventory;
+mod journal;
+mod ledger;
+mod listing;
+mod manifest;
+mod outcome;
+mod pack;
+mod plan;
+mod previous;
+mod privacy;
+mod project;
+mod publish;
+mod read;
+pub mod rules;
+mod schema;
+mod section;
+mod served;
+mod signs;
+mod sources;
+mod state;
+mod worker;
+
+pub use build::build;
+pub use error::BuildError;
+pub use glob::Glob;
+pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
+pub use plan::{Base, BaseError, Host, Layers, Plan, Privacy, SectionRule, Source, Twins};
+pub use publish::recover;

@@ -1,0 +1,290 @@
+//! What is to be built, settled: no file, variable or flag is looked at below
+//! this point.
+
+use std::path::PathBuf;
+
+use rutter_page::{LanguageTag, Timestamp};
+use rutter_scp::advert::Frequency;
+use url::Url;
+
+use crate::glob::Glob;
+
+/// A build, with every choice made.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The folder or file the pages come from.
+    pub site: PathBuf,
+    /// What lies there.
+    pub source: Source,
+    /// Where artefacts go; `None` for the site's own folder. A folder given
+    /// here becomes a whole site that can be served.
+    pub out: Option<PathBuf>,
+    /// The folder that remembers: `.rutter`.
+    pub state: PathBuf,
+    /// A folder with published files, to rebuild lost state from.
+    pub previous: Option<PathBuf>,
+    /// Address of the site.
+    pub base: Base,
+    /// The time of day.
+    pub now: Timestamp,
+    /// What the site is called; the home page's title where nothing is given.
+    pub name: Option<String>,
+    /// What the site is about; the home page's description where nothing is given.
+    pub summary: Option<String>,
+    /// The language of pages that declare none.
+    pub language: Option<LanguageTag<'static>>,
+    /// Files that are not pages of the site.
+    pub exclude: Vec<Glob>,
+    /// Path prefixes of pages that need a login.
+    pub restricted: Vec<String>,
+    /// Sections by path prefix; empty for a section per first path segment.
+    pub sections: Vec<SectionRule>,
+    /// How often the site is said to change.
+    pub update: Frequency,
+    /// Which artefacts are written.
+    pub layers: Layers,
+    /// How personal data is treated.
+    pub privacy: Privacy,
+    /// Where first dates come from, beside the pages themselves.
+    pub git_dates: bool,
+    /// Whether pages are read again although they did not change.
+    pub reread: bool,
+    /// Whether a file with the size and time it had is taken for unchanged.
+    pub trust_mtime: bool,
+    /// Whether files that are not ours may be replaced.
+    pub force: bool,
+    /// Files of the owner that ours may replace, relative to the output folder.
+    pub replace: Vec<String>,
+    /// Where to list the addresses of changed and removed pages.
+    pub changed_list: Option<PathBuf>,
+    /// Threads that read pages.
+    pub threads: usize,
+}
+
+impl Plan {
+    /// A build of a folder of HTML with the usual choices.
+    pub fn new(site: PathBuf, state: PathBuf, base: Base, now: Timestamp) -> Self {
+        Self {
+            site,
+            source: Source::Html,
+            out: None,
+            state,
+            previous: None,
+            base,
+            now,
+            name: None,
+            summary: None,
+            language: None,
+            exclude: Vec::new(),
+            restricted: Vec::new(),
+            sections: Vec::new(),
+            update: Frequency::Weekly,
+            layers: Layers::default(),
+            privacy: Privacy::default(),
+            git_dates: false,
+            reread: false,
+            trust_mtime: false,
+            force: false,
+            replace: Vec::new(),
+            changed_list: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// The folder artefacts go to.
+    pub fn target(&self) -> &std::path::Path {
+        self.out.as_deref().unwrap_or(&self.site)
+    }
+}
+
+/// Where the pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A folder of HTML files.
+    Html,
+    /// A folder of Markdown files.
+    Markdown,
+    /// A file with one page per line, as collections hold them.
+    Lines,
+}
+
+/// A part of the site with collections of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionRule {
+    /// Its name: letters, digits, hyphen, underscore.
+    pub name: String,
+    /// Pages whose path begins with this belong to it: `/docs/`.
+    pub prefix: String,
+}
+
+/// Which artefacts are written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layers {
+    /// `sitemap.xml`.
+    pub sitemap: bool,
+    /// SCP collections.
+    pub collections: bool,
+    /// Whether `scp:` elements stand in a sitemap of their own (D16).
+    pub separate_sitemap: bool,
+    /// Whether collections also come as gzip.
+    pub gzip: bool,
+    /// Whether there is a collection of all pages beside those of sections.
+    pub all: bool,
+    /// Whether deltas carry removals and states (D95).
+    pub chain: bool,
+    /// The block in `robots.txt`.
+    pub robots: bool,
+    /// `Crawl-delay` for everybody; written only where it is given.
+    pub crawl_delay: Option<f64>,
+    /// `llms.txt`.
+    pub llms: bool,
+    /// Markdown twins of pages.
+    pub twins: Twins,
+    /// Whether links to the artefacts are put into the HTML.
+    pub inject: bool,
+    /// A file of headers for this kind of host.
+    pub headers: Option<Host>,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            sitemap: true,
+            collections: true,
+            separate_sitemap: false,
+            gzip: true,
+            all: true,
+            chain: true,
+            robots: true,
+            crawl_delay: None,
+            llms: true,
+            twins: Twins::Auto,
+            inject: false,
+            headers: None,
+        }
+    }
+}
+
+/// Whether twins are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Twins {
+    /// For sites of up to [`Twins::MOST`] pages.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Twins {
+    /// Pages beyond which twins are not written unless asked for.
+    pub const MOST: usize = 100_000;
+
+    pub(crate) fn are_written(self, n_pages: usize) -> bool {
+        match self {
+            Self::Auto => n_pages <= Self::MOST,
+            Self::On => true,
+            Self::Off => false,
+        }
+    }
+}
+
+/// A kind of web host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// A file to be included in an nginx server block.
+    Nginx,
+    /// `_headers`, which several static hosts read.
+    Netlify,
+}
+
+/// How personal data is treated (D94).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Privacy {
+    /// Whether addresses and telephone numbers stop the build like secrets do.
+    pub strict: bool,
+    /// Whether authors are left out.
+    pub no_authors: bool,
+    /// Findings the owner has looked at: lines of the acknowledgement file.
+    pub acknowledged: Vec<String>,
+}
+
+/// Address of a site: scheme, host, and the path it lives under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// Ends with a slash.
+    text: String,
+    /// Where the path begins in `text`.
+    path_at: usize,
+}
+
+/// Why a text is not the address of a site.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BaseError {
+    /// It is not an absolute http(s) URL.
+    #[error("`{0}` is not an absolute http or https URL")]
+    Url(String),
+    /// It has a query, a fragment or credentials.
+    #[error("`{0}` has more than a host and a path")]
+    Parts(String),
+}
+
+impl Base {
+    /// Reads an address; a missing last slash is added.
+    ///
+    /// ```
+    /// # use rutter_build::Base;
+    /// let base = Base::parse("https://harbour.example/docs").unwrap();
+    /// assert_eq!(base.as_str(), "https://harbour.example/docs/");
+    /// assert_eq!(base.path(), "/docs/");
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, BaseError> {
+        let url = Url::parse(text.trim())
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else { return Err(BaseError::Url(text.to_owned())) };
+        let is_bare = url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        if !is_bare {
+            return Err(BaseError::Parts(text.to_owned()));
+        }
+        let path_at = url[..url::Position::BeforePath].len();
+        let mut text = String::from(url);
+        if !text.ends_with('/') {
+            text.push('/');
+        }
+        Ok(Self { text, path_at })
+    }
+
+    /// The address, with its last slash.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// `https://host`
+    pub fn origin(&self) -> &str {
+        self.text.get(..self.path_at).unwrap_or_default()
+    }
+
+    /// The path it lives under, `/` for most.
+    pub fn path(&self) -> &str {
+        self.text.get(self.path_at..).unwrap_or("/")
+    }
+
+    /// Whether the site is all of its host.
+    pub fn is_root(&self) -> bool {
+        self.path() == "/"
+    }
+
+    /// The address of a file, by its path below the site's folder.
+    pub fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.text)
+    }
+
+    /// The path of an address below the site, without a first slash.
+    pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
+        url.strip_prefix(&self.text)
+    }
+}

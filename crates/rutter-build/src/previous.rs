@@ -1,0 +1,244 @@
+//! Rebuilds lost truth from what was published: the ledger from the lines of
+//! the collections, the chain from their first lines and the sitemap.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use rutter_page::{LineDigest, Timestamp};
+use rutter_scp::advert::{self, Advert, Collection};
+use rutter_scp::{Header, Kind, Options, Reader};
+use rutter_signpost::sitemap::{Item, Limits as SitemapLimits, Reader as SitemapReader};
+
+use crate::chain::{CodedFile, Published, Published1};
+use crate::error::{At, BuildError};
+use crate::ledger::{Dated, Row, RowsWriter, Sight};
+use crate::plan::{Plan, SectionRule};
+use crate::section::{ALL, MAIN, Sections};
+use crate::state::Paths;
+
+/// A version of a page: its line's digest, its date, when it first appeared.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    digest: LineDigest,
+    modified: Timestamp,
+    recorded: Timestamp,
+}
+
+/// Writes ledger and chain into the state; tells how many pages there are.
+pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize, BuildError> {
+    let offers = offers(plan, folder)?;
+    let mut groups: BTreeMap<(Timestamp, String, bool), Vec<(Collection, PathBuf)>> =
+        BTreeMap::new();
+    for (offer, path) in offers {
+        let key = (offer.generated, offer.section.clone(), offer.kind == Kind::Snapshot);
+        groups.entry(key).or_default().push((offer, path));
+    }
+    let store = paths.collections();
+    fs::create_dir_all(&store).at(&store)?;
+    let mut chain = Published::new(plan.base.as_str());
+    let mut versions: BTreeMap<String, Vec<Seen>> = BTreeMap::new();
+    let mut sections: BTreeMap<String, BTreeMap<String, Seen>> = BTreeMap::new();
+    let mut gone: BTreeMap<String, (Timestamp, String)> = BTreeMap::new();
+    for files in groups.values() {
+        let Some((offer, path)) = files.first() else { continue };
+        let members = sections.entry(offer.section.clone()).or_default();
+        if offer.kind == Kind::Snapshot {
+            members.clear();
+        }
+        let header = read(path, offer.generated, &mut versions, members)?;
+        let removed = header.chain.as_ref().map_or(&[][..], |chain| &chain.removed);
+        for url in removed {
+            members.remove(url);
+            gone.insert(url.clone(), (offer.generated, offer.section.clone()));
+        }
+        chain.collections.push(entry(files, &header));
+        for (_, path) in files {
+            let Some(name) = path.file_name() else { continue };
+            fs::copy(path, store.join(name)).at(path)?;
+        }
+    }
+    supersede(&mut chain);
+    let only_all = sections.keys().all(|name| name == ALL);
+    chain.sections = if plan.sections.is_empty() {
+        found(plan, &sections)
+    } else {
+        Sections::given(&plan.sections)
+    };
+    chain.is_given = !plan.sections.is_empty();
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    for (section, members) in &sections {
+        if section == ALL && !only_all {
+            continue;
+        }
+        let section = if only_all { MAIN } else { section };
+        for (url, seen) in members {
+            rows.insert(url.clone(), row(url, section, *seen, None));
+        }
+    }
+    for (url, (at, section)) in gone {
+        let Some(last) = versions.get(&url).and_then(|seen| seen.last()) else { continue };
+        let section = if section == ALL { MAIN } else { &section };
+        rows.entry(url.clone()).or_insert_with(|| row(&url, section, *last, Some(at)));
+    }
+    let ledger = paths.folder.join("ledger.previous");
+    let mut out = RowsWriter::create(&ledger)?;
+    for row in rows.values() {
+        out.push(row)?;
+    }
+    out.finish()?;
+    let chain_path = paths.folder.join("chain.previous");
+    chain.save(&chain_path)?;
+    fs::rename(&chain_path, paths.chain()).at(&chain_path)?;
+    fs::rename(&ledger, paths.ledger()).at(&ledger)?;
+    Ok(rows.len())
+}
+
+fn row(url: &str, section: &str, seen: Seen, removed: Option<Timestamp>) -> Row {
+    Row {
+        url: url.to_owned(),
+        sight: if removed.is_some() { Sight::Gone } else { Sight::Public },
+        section: section.to_owned(),
+        digest: seen.digest,
+        modified: seen.modified,
+        recorded: seen.recorded,
+        first_seen: seen.recorded,
+        removed,
+        template: None,
+        dated: Dated::Collection,
+        arc: "-".to_owned(),
+    }
+}
+
+/// What the sitemaps of a folder announce, with the files that are there.
+fn offers(plan: &Plan, folder: &Path) -> Result<Vec<(Collection, PathBuf)>, BuildError> {
+    let names = ["sitemap.xml", "sitemap-scp.xml", "sitemap-rutter.xml"];
+    let mut waiting: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    let mut seen = BTreeSet::new();
+    let mut offers = Vec::new();
+    while let Some(path) = waiting.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let Ok(file) = File::open(&path) else { continue };
+        let mut reader = SitemapReader::new(BufReader::new(file), SitemapLimits::USUAL);
+        let wrong = |error| BuildError::Previous(path.clone(), Box::new(error));
+        while let Some(item) = reader.next(&mut ()).map_err(wrong)? {
+            match item {
+                Item::Child(child) => {
+                    let inside = plan.base.strip(&child.loc).filter(|path| !path.contains(".."));
+                    waiting.extend(inside.map(|inside| folder.join(inside)));
+                }
+                Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
+                    let attributes: Vec<(&str, &str)> = foreign
+                        .attributes
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), value.as_str()))
+                        .collect();
+                    let advert = Advert::read(&foreign.name, &attributes, &foreign.text);
+                    if let Some(Ok(Advert::Collection(offer))) = advert
+                        && let Some(inside) = plan.base.strip(&offer.url)
+                        && !inside.contains("..")
+                    {
+                        let path = folder.join(inside);
+                        offers.push((offer, path));
+                    }
+                }
+                Item::Url(_) | Item::Foreign(_) => {}
+            }
+        }
+    }
+    Ok(offers)
+}
+
+/// Reads a collection to its verified end.
+fn read(
+    path: &Path,
+    generated: Timestamp,
+    versions: &mut BTreeMap<String, Vec<Seen>>,
+    members: &mut BTreeMap<String, Seen>,
+) -> Result<Header, BuildError> {
+    let wrong =
+        |error: rutter_scp::ReadError| BuildError::Previous(path.to_owned(), Box::new(error));
+    let file = File::open(path).at(path)?;
+    let mut reader = Reader::open(file, Options::default(), &mut ()).map_err(wrong)?;
+    let header = reader.header().clone();
+    loop {
+        let taken = reader.next(&mut (), |record| {
+            let key = record.page.url.key().to_owned();
+            (key, record.digest(), record.page.modified)
+        });
+        let Some((url, digest, modified)) = taken.map_err(wrong)? else { break };
+        let known = versions.entry(url.clone()).or_default();
+        let seen = match known.iter().find(|seen| seen.digest == digest) {
+            Some(seen) => *seen,
+            None => {
+                let seen = Seen { digest, modified, recorded: generated };
+                known.push(seen);
+                seen
+            }
+        };
+        members.insert(url, seen);
+    }
+    reader.finish(&mut ()).map_err(wrong)?;
+    Ok(header)
+}
+
+fn entry(files: &[(Collection, PathBuf)], header: &Header) -> Published1 {
+    let (offer, _) = files.first().expect("a group is never empty");
+    let name = |path: &Path| {
+        path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    };
+    let mut coded: Vec<CodedFile> = files
+        .iter()
+        .map(|(offer, path)| CodedFile { name: name(path), bytes: offer.size })
+        .collect();
+    // zstd first, as it was.
+    coded.sort_by(|one, other| other.name.cmp(&one.name));
+    Published1 {
+        id: header.id.clone(),
+        section: header.section.clone(),
+        since: header.kind.since(),
+        generated: header.generated,
+        expires: offer.expires,
+        superseded: None,
+        pages: offer.pages,
+        state: header.chain.as_ref().map_or_else(String::new, |chain| chain.state.to_string()),
+        checksum: header.checksum.map_or_else(String::new, |sum| sum.to_string()),
+        files: coded,
+    }
+}
+
+/// What a later snapshot of its section took the place of.
+fn supersede(chain: &mut Published) {
+    let snapshots: Vec<(String, Timestamp)> = chain
+        .collections
+        .iter()
+        .filter(|one| one.is_snapshot())
+        .map(|one| (one.section.clone(), one.generated))
+        .collect();
+    for one in &mut chain.collections {
+        let later = snapshots
+            .iter()
+            .filter(|(section, at)| *section == one.section && one.generated < *at)
+            .map(|(_, at)| *at);
+        one.superseded = later.min();
+    }
+}
+
+/// The sections as their pages show them: the first segment they share.
+fn found(plan: &Plan, sections: &BTreeMap<String, BTreeMap<String, Seen>>) -> Sections {
+    let mut rules = Vec::new();
+    for (name, members) in sections {
+        if name == ALL || name == MAIN {
+            continue;
+        }
+        let first = members.keys().next().and_then(|url| plan.base.strip(url));
+        if let Some((segment, _)) = first.and_then(|inside| inside.split_once('/')) {
+            let prefix = format!("{}{segment}/", plan.base.path());
+            rules.push(SectionRule { name: name.clone(), prefix });
+        }
+    }
+    Sections::given(&rules)
+}

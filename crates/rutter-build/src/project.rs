@@ -1,0 +1,361 @@
+//! Pass 2: one scan of ledger and pack writes everything but collections.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_finding::{Finding, Place, Rule};
+use rutter_page::Digest;
+use rutter_signpost::robots::{self, Wishes};
+
+use crate::block;
+use crate::chain::Published;
+use crate::error::{At, BuildError};
+use crate::hosts;
+use crate::inject;
+use crate::inventory::{self, Name};
+use crate::ledger::{Row, Rows, Sight};
+use crate::listing::Listing;
+use crate::manifest::Whose;
+use crate::pack::Records;
+use crate::plan::{Host, Plan, Source};
+use crate::publish::{Order, Put, Stage};
+use crate::read::Tally;
+use crate::rules;
+use crate::section::Sections;
+use crate::served::ServedWriter;
+use crate::signs::{Before, Sitemap, adverts};
+
+/// What the second pass works on.
+pub(crate) struct Projecting<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) sections: &'p Sections,
+    pub(crate) names: &'p [Name],
+    pub(crate) others: &'p [Box<str>],
+    pub(crate) ledger: &'p Path,
+    pub(crate) pack: &'p Path,
+    pub(crate) before: &'p Before,
+    pub(crate) published: &'p Published,
+    pub(crate) tallies: &'p [Tally],
+    pub(crate) served: PathBuf,
+    pub(crate) n_public: usize,
+}
+
+type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
+
+impl Projecting<'_> {
+    pub(crate) fn run(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
+        let plan = self.plan;
+        let layers = &plan.layers;
+        let foreign = if layers.collections && !layers.separate_sitemap {
+            adverts(plan, self.published, self.tallies)
+        } else {
+            Vec::new()
+        };
+        let mut sitemap = layers.sitemap.then(|| Sitemap::new(plan, self.before, foreign));
+        let mut listing =
+            if layers.llms { Some(Listing::new(plan, self.sections, stage)?) } else { None };
+        let has_twins = layers.twins.are_written(self.n_public)
+            && (plan.source != Source::Markdown || plan.out.is_some());
+        let mut served = ServedWriter::create(&self.served, plan.base.as_str())?;
+
+        let mut rows = Rows::open(self.ledger)?;
+        let mut records = Records::open(self.pack)?;
+        let mut names = self.names.iter().peekable();
+        while let Some(row) = rows.next()? {
+            while names.next_if(|name| *name.url < *row.url).is_some() {}
+            let name = names.next_if(|name| *name.url == *row.url);
+            if row.sight == Sight::Gone {
+                continue;
+            }
+            let Some(record) = records.get(&row.url)? else { continue };
+            let path = name.map(|name| &*name.path);
+            let mut twin = None;
+            if row.is_public() && has_twins {
+                twin = self.twin(&row, path, &record.markdown, stage, told)?;
+            }
+            if let Some(sitemap) = &mut sitemap
+                && matches!(row.sight, Sight::Public | Sight::Listed)
+            {
+                sitemap.page(&row, &record.meta, stage)?;
+            }
+            if let Some(listing) = &mut listing
+                && row.is_public()
+            {
+                let shown = twin.as_deref().map(|twin| inventory::file_address(&plan.base, twin));
+                listing.page(&row, &record.meta, shown.as_deref().unwrap_or(&row.url))?;
+            }
+            if let Some(path) = path {
+                let digest = Digest::parse(&record.meta.source);
+                self.page(&row, path, twin.as_deref(), digest, stage, told)?;
+                if row.is_public() {
+                    served.page(path, row.modified, twin.as_deref())?;
+                }
+            }
+        }
+        self.copy_others(stage, told)?;
+        self.finish(sitemap, listing, stage, told)?;
+        let is_page = |path: &str| {
+            let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+            matches!(ending, Some("html" | "htm" | "xhtml"))
+        };
+        served.finish(&stage.new, self.published, &is_page)
+    }
+
+    fn twin(
+        &self,
+        row: &Row,
+        path: Option<&str>,
+        markdown: &[u8],
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<Option<String>, BuildError> {
+        let Some(twin) = inventory::twin(&self.plan.base, &row.url, path) else { return Ok(None) };
+        match stage.put(Order::Twins, &twin, markdown)? {
+            Put::NotOurs => {
+                told(&twin, &rules::NOT_OURS, String::new());
+                Ok(None)
+            }
+            Put::Staged | Put::Same => Ok(Some(twin)),
+        }
+    }
+
+    /// The page itself: copied where there is a folder of its own, with links
+    /// in its head where they are wanted.
+    fn page(
+        &self,
+        row: &Row,
+        path: &str,
+        twin: Option<&str>,
+        digest: Option<Digest>,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        let source = self.plan.site.join(path);
+        let is_html = self.plan.source == Source::Html;
+        let injected = if self.plan.layers.inject && is_html && row.is_public() {
+            let bytes = fs::read(&source).at(&source)?;
+            let injected = inject::with(&bytes, &self.links(twin));
+            if injected.is_none() {
+                told(path, &rules::NO_HEAD, String::new());
+            }
+            injected
+        } else {
+            None
+        };
+        match (self.plan.out.is_some(), injected) {
+            (true, Some(bytes)) => self.told(path, stage.put(Order::Twins, path, &bytes)?, told),
+            (true, None) => {
+                let put = stage.copy((Whose::Site, Order::Site), path, &source, digest)?;
+                self.told(path, put, told);
+            }
+            (false, Some(bytes)) => {
+                stage.put_beside(Order::Twins, path, &bytes)?;
+            }
+            (false, None) => {}
+        }
+        Ok(())
+    }
+
+    fn told(&self, path: &str, put: Put, told: &mut Tell<'_>) {
+        if put == Put::NotOurs {
+            told(path, &rules::NOT_OURS, String::new());
+        }
+    }
+
+    fn links(&self, twin: Option<&str>) -> Vec<String> {
+        let base = self.plan.base.path();
+        let mut links = Vec::new();
+        if let Some(twin) = twin {
+            let address = inventory::file_address(&self.plan.base, twin);
+            let href = address.get(self.plan.base.origin().len()..).unwrap_or(&address);
+            let href = href.replace('&', "&amp;");
+            links.push(format!("<link rel=\"alternate\" type=\"text/markdown\" href=\"{href}\">"));
+        }
+        if self.plan.layers.llms {
+            links.push(format!("<link rel=\"describedby\" href=\"{base}llms.txt\">"));
+        }
+        if self.plan.layers.sitemap {
+            links.push(format!(
+                "<link rel=\"sitemap\" type=\"application/xml\" href=\"{base}sitemap.xml\">"
+            ));
+        }
+        links
+    }
+
+    /// Pictures, styles and everything else of the site.
+    fn copy_others(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
+        if self.plan.out.is_none() {
+            return Ok(());
+        }
+        for name in self.others {
+            if !is_made(self.plan, name) {
+                let source = self.plan.site.join(&**name);
+                let put = stage.copy((Whose::Site, Order::Site), name, &source, None)?;
+                self.told(name, put, told);
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that name others come last.
+    fn finish(
+        &self,
+        sitemap: Option<Sitemap<'_>>,
+        listing: Option<Listing<'_>>,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        let plan = self.plan;
+        let mut sitemaps = Vec::new();
+        if let Some(sitemap) = sitemap {
+            let (name, taken) = sitemap.finish("sitemap.xml", stage)?;
+            if let Some(taken) = taken {
+                let detail =
+                    name.as_ref().map_or_else(String::new, |name| format!("ours is {name}"));
+                told(&taken, &rules::NOT_OURS, detail);
+            }
+            sitemaps.extend(name);
+        }
+        if plan.layers.separate_sitemap && plan.layers.collections {
+            sitemaps.extend(self.separate(stage, told)?);
+        }
+        let main = sitemaps.first().cloned();
+        if plan.layers.robots {
+            self.robots(&sitemaps, stage, told)?;
+        }
+        if let Some(listing) = listing {
+            let existing = self.owners("llms.txt", &block::MARKDOWN, stage);
+            let taken =
+                listing.finish(main.as_deref(), self.published, existing.as_deref(), stage)?;
+            if let Some(taken) = taken {
+                told(&taken, &rules::NOT_OURS, String::new());
+            }
+        }
+        if let Some(host) = plan.layers.headers {
+            self.headers(host, stage)?;
+        }
+        Ok(())
+    }
+
+    /// Collections in a sitemap of their own, with the start pages of sections
+    /// as its entries (D16).
+    fn separate(
+        &self,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<Option<String>, BuildError> {
+        let plan = self.plan;
+        let foreign = adverts(plan, self.published, self.tallies);
+        let mut sitemap = Sitemap::new(plan, self.before, foreign);
+        let starts: Vec<String> = self
+            .sections
+            .names()
+            .iter()
+            .map(|name| match self.sections.prefix(name) {
+                Some(prefix) => format!("{}{prefix}", plan.base.origin()),
+                None => plan.base.as_str().to_owned(),
+            })
+            .collect();
+        let mut rows = Rows::open(self.ledger)?;
+        let mut first = None;
+        let mut n_entries = 0;
+        while let Some(row) = rows.next()? {
+            if row.is_public() && starts.contains(&row.url) {
+                sitemap.page(&row, &crate::pack::Meta::default(), stage)?;
+                n_entries += 1;
+            }
+            if first.is_none() && row.is_public() {
+                first = Some(row);
+            }
+        }
+        // The schema asks for at least one page.
+        if let (0, Some(row)) = (n_entries, first) {
+            sitemap.page(&row, &crate::pack::Meta::default(), stage)?;
+        }
+        let (name, taken) = sitemap.finish("sitemap-scp.xml", stage)?;
+        if let Some(taken) = taken {
+            told(&taken, &rules::NOT_OURS, String::new());
+        }
+        Ok(name)
+    }
+
+    /// What the owner wrote into a file that we add to; `None` where the file
+    /// is ours alone.
+    fn owners(&self, name: &str, marks: &block::Marks, stage: &Stage) -> Option<String> {
+        let text = fs::read_to_string(self.plan.site.join(name)).ok()?;
+        let is_whole = self.plan.out.is_none() && stage.was_ours(name);
+        let own = block::without(&text, marks);
+        (!is_whole && !own.trim().is_empty()).then_some(text)
+    }
+
+    fn robots(
+        &self,
+        sitemaps: &[String],
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        let plan = self.plan;
+        let wishes = Wishes {
+            sitemaps: sitemaps.iter().map(|name| plan.base.join(name)).collect(),
+            crawl_delay: plan.layers.crawl_delay,
+            ..Wishes::default()
+        };
+        if !plan.base.is_root() {
+            let lines: Vec<String> =
+                wishes.sitemaps.iter().map(|url| format!("Sitemap: {url}")).collect();
+            told("robots.txt", &rules::UNDER_A_PATH, lines.join(", "));
+            return Ok(());
+        }
+        let existing = fs::read(plan.site.join("robots.txt")).ok();
+        let merged = robots::merge(existing.as_deref(), &wishes);
+        let is_owners = existing.as_ref().is_some_and(|text| {
+            let text = String::from_utf8_lossy(text);
+            !block::without(&text, &block::HASH).trim().is_empty()
+        });
+        if is_owners && plan.out.is_none() {
+            stage.put_beside(Order::Robots, "robots.txt", &merged)?;
+        } else if stage.put(Order::Robots, "robots.txt", &merged)? == Put::NotOurs {
+            told("robots.txt", &rules::NOT_OURS, String::new());
+        }
+        Ok(())
+    }
+
+    fn headers(&self, host: Host, stage: &mut Stage) -> Result<(), BuildError> {
+        let text = hosts::headers(self.plan, host);
+        match host {
+            Host::Netlify => {
+                let existing = self.owners("_headers", &block::HASH, stage);
+                let merged = block::merged(existing.as_deref().unwrap_or(""), &text, &block::HASH);
+                if existing.is_some() && self.plan.out.is_none() {
+                    stage.put_beside(Order::Robots, "_headers", merged.as_bytes())?;
+                } else {
+                    stage.put(Order::Robots, "_headers", merged.as_bytes())?;
+                }
+            }
+            // For the server's own configuration, not for visitors.
+            Host::Nginx => {
+                let path = self.plan.state.join("nginx.conf");
+                fs::write(&path, text).at(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether we make a file of this name ourselves, so that the site's own is
+/// not copied.
+pub(crate) fn is_made(plan: &Plan, name: &str) -> bool {
+    let layers = &plan.layers;
+    match name {
+        "sitemap.xml" => layers.sitemap,
+        "robots.txt" => layers.robots && plan.base.is_root(),
+        "llms.txt" => layers.llms,
+        "_headers" => layers.headers == Some(Host::Netlify),
+        _ => false,
+    }
+}
+
+/// A finding about a file as a whole.
+pub(crate) fn finding(rule: &'static Rule, detail: String) -> Finding {
+    Finding::new(rule, Place::WHOLE, detail)
+}

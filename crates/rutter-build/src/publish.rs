@@ -1,0 +1,357 @@
+//! Pass 4: what was staged is swapped in, all or nothing (design A6, D90).
+//!
+//! Files are written beside the target, flushed, entered into the journal, and
+//! only then moved, what is named before what names it. Files whose bytes are
+//! already there are not touched.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rutter_page::Digest;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{At, BuildError};
+use crate::journal::Journal;
+use crate::manifest::{Manifest, Ours, Whose, digest_of, time_of};
+use crate::state::{Lock, Paths};
+
+/// When a file appears: what is named comes before what names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Order {
+    /// Files of the site itself.
+    Site,
+    Collections,
+    Twins,
+    Parts,
+    Sitemap,
+    Robots,
+    Llms,
+}
+
+/// Why a file is not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// It is staged.
+    Staged,
+    /// It is there already, byte for byte.
+    Same,
+    /// Somebody else's file is in the way.
+    NotOurs,
+}
+
+/// Files on their way to the output folder.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    target: PathBuf,
+    /// Where files of the target are staged: on its file system.
+    folder: PathBuf,
+    n_files: usize,
+    staged: Vec<(Order, String, PathBuf)>,
+    old: Manifest,
+    /// What will be ours when this is published.
+    pub(crate) new: Manifest,
+    may_replace: MayReplace,
+}
+
+/// Whose files may be replaced.
+#[derive(Debug, Clone)]
+pub(crate) enum MayReplace {
+    /// Everybody's.
+    All,
+    /// Ours, and these.
+    Ours(Vec<String>),
+}
+
+impl Stage {
+    pub(crate) fn open(
+        paths: &Paths,
+        target: &Path,
+        old: Manifest,
+        may_replace: MayReplace,
+    ) -> Result<Self, BuildError> {
+        let folder = if on_same_disk(&paths.folder, target) {
+            paths.stage()
+        } else {
+            target.join(".rutter-stage")
+        };
+        drop(fs::remove_dir_all(&folder));
+        fs::create_dir_all(&folder).at(&folder)?;
+        let target = target.to_owned();
+        Ok(Self {
+            target,
+            folder,
+            n_files: 0,
+            staged: Vec::new(),
+            old,
+            new: Manifest::default(),
+            may_replace,
+        })
+    }
+
+    /// A name in the stage.
+    pub(crate) fn fresh(&mut self) -> PathBuf {
+        self.n_files += 1;
+        self.folder.join(self.n_files.to_string())
+    }
+
+    /// Whether the file that is there now was made by an earlier build.
+    pub(crate) fn was_ours(&self, name: &str) -> bool {
+        self.old.is_ours(&self.target, name)
+    }
+
+    /// Whether ours may stand there.
+    fn is_free(&self, name: &str) -> bool {
+        let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
+        let may = match &self.may_replace {
+            MayReplace::All => true,
+            MayReplace::Ours(others) => others.iter().any(|other| other == name),
+        };
+        !is_there || may || self.old.is_ours(&self.target, name)
+    }
+
+    /// Stages bytes.
+    pub(crate) fn put(
+        &mut self,
+        order: Order,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<Put, BuildError> {
+        self.put_as(Whose::Made, order, name, bytes)
+    }
+
+    fn put_as(
+        &mut self,
+        whose: Whose,
+        order: Order,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<Put, BuildError> {
+        let digest = Digest(Sha256::digest(bytes).into());
+        let ours = Ours { whose, bytes: bytes.len() as u64, digest, time: 0 };
+        if let Some(put) = self.known(name, &ours)? {
+            return Ok(put);
+        }
+        let path = self.fresh();
+        fs::write(&path, bytes).at(&path)?;
+        self.enter(order, name, path, ours);
+        Ok(Put::Staged)
+    }
+
+    /// Stages a file of the owner with something of ours in it. It stays the
+    /// owner's: it is never taken away.
+    pub(crate) fn put_beside(
+        &mut self,
+        order: Order,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<Put, BuildError> {
+        self.put_as(Whose::Beside, order, name, bytes)
+    }
+
+    /// Stages a file that was written into the stage.
+    pub(crate) fn take(
+        &mut self,
+        order: Order,
+        name: &str,
+        path: PathBuf,
+    ) -> Result<Put, BuildError> {
+        let digest = digest_of(&path).at(&path)?;
+        let bytes = fs::metadata(&path).at(&path)?.len();
+        let ours = Ours { whose: Whose::Made, bytes, digest, time: 0 };
+        if let Some(put) = self.known(name, &ours)? {
+            fs::remove_file(&path).at(&path)?;
+            return Ok(put);
+        }
+        self.enter(order, name, path, ours);
+        Ok(Put::Staged)
+    }
+
+    /// Stages a copy of a file of the site. Its digest, where it is known,
+    /// spares a reading; else a file with the size and time of the last copy
+    /// is taken for unchanged.
+    pub(crate) fn copy(
+        &mut self,
+        (whose, order): (Whose, Order),
+        name: &str,
+        source: &Path,
+        known: Option<Digest>,
+    ) -> Result<Put, BuildError> {
+        let metadata = fs::metadata(source).at(source)?;
+        let there = fs::symlink_metadata(self.target.join(name)).ok();
+        if let (Some(ours), Some(there)) = (self.old.files.get(name), &there)
+            && ours.bytes == metadata.len()
+            && ours.bytes == there.len()
+            && ours.time == time_of(there)
+            && known.map_or(ours.time == time_of(&metadata), |known| known == ours.digest)
+        {
+            self.new.files.insert(name.to_owned(), ours.clone());
+            return Ok(Put::Same);
+        }
+        let digest = match known {
+            Some(digest) => digest,
+            None => digest_of(source).at(source)?,
+        };
+        let ours = Ours { whose, bytes: metadata.len(), digest, time: 0 };
+        if let Some(put) = self.known(name, &ours)? {
+            return Ok(put);
+        }
+        let path = self.fresh();
+        fs::copy(source, &path).at(source)?;
+        // The time of the source tells later whether it is still the same.
+        if let Ok(time) = metadata.modified() {
+            let file = File::options().write(true).open(&path).at(&path)?;
+            file.set_modified(time).at(&path)?;
+        }
+        self.enter(order, name, path, ours);
+        Ok(Put::Staged)
+    }
+
+    /// Whether nothing is to be done for a file, or nothing may be.
+    fn known(&mut self, name: &str, wanted: &Ours) -> Result<Option<Put>, BuildError> {
+        let path = self.target.join(name);
+        let there = fs::symlink_metadata(&path).ok();
+        if let Some(there) = &there
+            && there.is_file()
+            && there.len() == wanted.bytes
+        {
+            let time = time_of(there);
+            let by_time = self.old.files.get(name).filter(|ours| ours.time == time);
+            let found = match by_time {
+                Some(ours) => ours.digest,
+                None => digest_of(&path).at(&path)?,
+            };
+            if found == wanted.digest {
+                self.new.files.insert(name.to_owned(), Ours { time, ..wanted.clone() });
+                return Ok(Some(Put::Same));
+            }
+        }
+        let is_free = wanted.whose == Whose::Beside || self.is_free(name);
+        Ok((!is_free).then_some(Put::NotOurs))
+    }
+
+    fn enter(&mut self, order: Order, name: &str, path: PathBuf, ours: Ours) {
+        let time = fs::metadata(&path).map_or(0, |metadata| time_of(&metadata));
+        let ours = Ours { time, ..ours };
+        self.new.files.insert(name.to_owned(), ours);
+        self.staged.push((order, name.to_owned(), path));
+    }
+
+    /// Files that were ours and are no longer wanted.
+    fn unwanted(&self) -> Vec<String> {
+        let gone = self.old.files.keys().filter(|name| !self.new.files.contains_key(*name));
+        gone.filter(|name| self.old.is_ours(&self.target, name)).cloned().collect()
+    }
+
+    /// Whether publishing would change no file.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.staged.is_empty() && self.unwanted().is_empty()
+    }
+
+    /// Publishes; `state` are files of the state, staged and final.
+    ///
+    /// Gives how many files were written and taken away.
+    pub(crate) fn publish(
+        mut self,
+        paths: &Paths,
+        mut state: Vec<(PathBuf, PathBuf)>,
+    ) -> Result<(u64, u64), BuildError> {
+        self.staged.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        let unwanted = self.unwanted();
+        let list = paths.folder.join("files.new");
+        self.new.save(&list)?;
+        state.push((list, paths.files()));
+        let mut journal = Journal::default();
+        journal.moves.extend(
+            self.staged.iter().map(|(_, name, path)| (path.clone(), self.target.join(name))),
+        );
+        journal.removals.extend(unwanted.iter().map(|name| self.target.join(name)));
+        journal.stages.push(self.folder.clone());
+        journal.state = state;
+        self.flush(paths, &journal)?;
+        journal.commit(paths)?;
+        let (written, deleted) = (journal.moves.len() as u64, unwanted.len() as u64);
+        journal.redo(paths)?;
+        remove_empty_folders(&self.target, &unwanted);
+        Ok((written, deleted))
+    }
+
+    /// Everything the journal will name is on disk before the journal is.
+    fn flush(&self, paths: &Paths, journal: &Journal) -> Result<(), BuildError> {
+        #[cfg(target_os = "linux")]
+        {
+            for folder in [&self.folder, &paths.folder] {
+                let file = File::open(folder).at(folder)?;
+                rustix::fs::syncfs(&file).map_err(std::io::Error::from).at(folder)?;
+            }
+            let _ = journal;
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            for (path, _) in journal.moves.iter().chain(&journal.state) {
+                File::open(path).and_then(|file| file.sync_all()).at(path)?;
+            }
+            let _ = paths;
+        }
+        Ok(())
+    }
+
+    /// Nothing is published; the stage goes.
+    pub(crate) fn forget(self) {
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+/// A file in the stage that is written bit by bit.
+pub(crate) fn create(path: &Path) -> Result<BufWriter<File>, BuildError> {
+    Ok(BufWriter::with_capacity(256 << 10, File::create(path).at(path)?))
+}
+
+/// Ends the writing of such a file.
+pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
+    out.flush().at(path)
+}
+
+/// Finishes a publication that was interrupted, or clears what an interrupted
+/// build left; tells whether something was finished.
+pub fn recover(state: &Path) -> Result<bool, BuildError> {
+    if !state.is_dir() {
+        return Ok(false);
+    }
+    let paths = Paths::new(state);
+    let _lock = Lock::take(&paths)?;
+    roll_forward(&paths)
+}
+
+/// The same for whoever holds the lock.
+pub(crate) fn roll_forward(paths: &Paths) -> Result<bool, BuildError> {
+    let Some(journal) = Journal::load(paths)? else {
+        drop(fs::remove_dir_all(paths.stage()));
+        return Ok(false);
+    };
+    journal.redo(paths)?;
+    Ok(true)
+}
+
+/// Folders that held nothing but files we took away.
+fn remove_empty_folders(target: &Path, names: &[String]) {
+    for name in names {
+        let mut folder = target.join(name);
+        // Not further than the target, and only what is empty.
+        while folder.pop() && folder != target && fs::remove_dir(&folder).is_ok() {}
+    }
+}
+
+fn on_same_disk(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.dev());
+        device(one).is_some() && device(one) == device(other)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (one, other);
+        false
+    }
+}

@@ -1,0 +1,529 @@
+//! Pass 1: every page is read or recognised, compared with the ledger, and
+//! written into a new ledger and a new pack.
+//!
+//! Sources, ledger and pack are walked together in the order of URLs. Workers
+//! read out of order behind a window; their answers are taken in order, so
+//! that the result does not depend on who was faster.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use rutter_extract::{Templates, VersionId};
+use rutter_finding::{Finding, Place, Rule};
+use rutter_page::Timestamp;
+use rutter_scp::{Chain, State};
+use rutter_signpost::robots::Robots;
+
+use crate::dates;
+use crate::error::{At, BuildError};
+use crate::gate::{self, Bar};
+use crate::ledger::{REMEMBERED_DAYS, Row, Rows, RowsWriter, Sight};
+use crate::outcome::Listener;
+use crate::pack::{Keys, PackWriter, Records};
+use crate::plan::Plan;
+use crate::rules;
+use crate::section::{ALL, Sections};
+use crate::sources::{Sourced, Sources};
+use crate::worker::{Answer, Fresh, Job, Known, What, Worker};
+
+/// Pages that may be under way at once.
+const WINDOW: usize = 128;
+
+/// What pass 1 starts from.
+#[derive(Debug)]
+pub(crate) struct Start<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) robots: &'p Robots,
+    pub(crate) sections: &'p Sections,
+    pub(crate) templates: Arc<Templates>,
+    /// When what is published now is said to be published.
+    pub(crate) stamp: Timestamp,
+    pub(crate) old_ledger: PathBuf,
+    pub(crate) old_pack: PathBuf,
+    pub(crate) new_ledger: PathBuf,
+    pub(crate) new_pack: PathBuf,
+    pub(crate) changes: PathBuf,
+    /// Dates of the sitemap that was there before us.
+    pub(crate) sitemap_dates: BTreeMap<String, Timestamp>,
+    pub(crate) git_dates: BTreeMap<String, Timestamp>,
+    pub(crate) n_pages: usize,
+}
+
+/// What changed in a section.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    pub(crate) name: String,
+    pub(crate) before: State,
+    pub(crate) state: State,
+    pub(crate) pages: u64,
+    /// Pages that are new or changed.
+    pub(crate) changed: u64,
+    /// At most [`Chain::MOST_REMOVED`] and one more.
+    pub(crate) removed: Vec<String>,
+}
+
+impl Tally {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            before: State::EMPTY,
+            state: State::EMPTY,
+            pages: 0,
+            changed: 0,
+            removed: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_changed(&self) -> bool {
+        self.changed != 0 || !self.removed.is_empty() || self.before != self.state
+    }
+
+    fn remove(&mut self, url: &str) {
+        if self.removed.len() <= Chain::MOST_REMOVED {
+            self.removed.push(url.to_owned());
+        }
+    }
+}
+
+/// What pass 1 found.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// One for each section, `all` last.
+    pub(crate) tallies: Vec<Tally>,
+    pub(crate) pages: u64,
+    pub(crate) new: u64,
+    pub(crate) changed: u64,
+    pub(crate) removed: u64,
+    pub(crate) read: u64,
+    pub(crate) read_differently: u64,
+    pub(crate) failed: u64,
+    pub(crate) source_bytes: u64,
+    pub(crate) excluded: BTreeMap<&'static str, u64>,
+    pub(crate) used: BTreeSet<VersionId>,
+    pub(crate) findings: BTreeMap<&'static str, u64>,
+    /// Secrets that nobody has acknowledged, and personal data where that stops.
+    pub(crate) private: u64,
+    /// Whether the ledger is another than before.
+    pub(crate) is_other: bool,
+}
+
+/// An address on its way through the window.
+struct Pending {
+    url: String,
+    path: Option<Box<str>>,
+    old: Option<Row>,
+    answer: Option<Answer>,
+    /// Nothing is read: the page went away.
+    is_gone: bool,
+}
+
+pub(crate) fn read(
+    start: &Start<'_>,
+    sources: Sources,
+    listener: &mut dyn Listener,
+) -> Result<Reading, BuildError> {
+    let worker = Worker::new(start.plan, Arc::clone(&start.templates));
+    let (jobs, waiting) = mpsc::channel::<Job>();
+    let (answers, arriving) = mpsc::channel::<Answer>();
+    let waiting = Mutex::new(waiting);
+    thread::scope(|scope| {
+        for _ in 0..start.plan.threads.max(1) {
+            let (worker, waiting, answers) = (&worker, &waiting, answers.clone());
+            scope.spawn(move || {
+                loop {
+                    let job = match waiting.lock() {
+                        Ok(waiting) => waiting.recv(),
+                        Err(_) => return,
+                    };
+                    let Ok(job) = job else { return };
+                    if answers.send(worker.read(job)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(answers);
+        let mut pass = Pass::open(start, sources, listener)?;
+        pass.run(&jobs, &arriving)?;
+        drop(jobs);
+        pass.finish()
+    })
+}
+
+struct Pass<'s, 'l> {
+    start: &'s Start<'s>,
+    sources: Sources,
+    next: Option<Sourced>,
+    rows: Rows,
+    next_row: Option<Row>,
+    keys: Keys,
+    old: Records,
+    pack: PackWriter,
+    ledger: RowsWriter,
+    changes: BufWriter<File>,
+    bits: BTreeMap<String, (usize, u64)>,
+    listener: &'l mut dyn Listener,
+    n_done: usize,
+    reading: Reading,
+}
+
+impl<'s, 'l> Pass<'s, 'l> {
+    fn open(
+        start: &'s Start<'s>,
+        mut sources: Sources,
+        listener: &'l mut dyn Listener,
+    ) -> Result<Self, BuildError> {
+        let mut rows = Rows::open(&start.old_ledger)?;
+        let names = start.sections.names();
+        let bits = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| ((*name).to_owned(), (at, start.sections.bit(name))))
+            .collect();
+        let tallies = names.iter().copied().chain([ALL]).map(Tally::new).collect();
+        Ok(Self {
+            next: sources.next()?,
+            sources,
+            next_row: rows.next()?,
+            rows,
+            keys: Keys::open(&start.old_pack)?,
+            old: Records::open(&start.old_pack)?,
+            pack: PackWriter::create(&start.new_pack)?,
+            ledger: RowsWriter::create(&start.new_ledger)?,
+            changes: BufWriter::new(File::create(&start.changes).at(&start.changes)?),
+            bits,
+            listener,
+            n_done: 0,
+            reading: Reading {
+                tallies,
+                pages: 0,
+                new: 0,
+                changed: 0,
+                removed: 0,
+                read: 0,
+                read_differently: 0,
+                failed: 0,
+                source_bytes: 0,
+                excluded: BTreeMap::new(),
+                used: BTreeSet::new(),
+                findings: BTreeMap::new(),
+                private: 0,
+                is_other: false,
+            },
+            start,
+        })
+    }
+
+    fn run(
+        &mut self,
+        jobs: &mpsc::Sender<Job>,
+        arriving: &mpsc::Receiver<Answer>,
+    ) -> Result<(), BuildError> {
+        let mut pending: VecDeque<Pending> = VecDeque::new();
+        // The place in the order of the first that is pending.
+        let mut first = 0;
+        loop {
+            while pending.len() < WINDOW {
+                let Some((entry, job)) = self.entry(first + pending.len())? else { break };
+                pending.push_back(entry);
+                if let Some(job) = job
+                    && jobs.send(job).is_err()
+                {
+                    return Err(stopped());
+                }
+            }
+            let Some(front) = pending.front() else { return Ok(()) };
+            if front.is_gone || front.answer.is_some() {
+                if let Some(entry) = pending.pop_front() {
+                    first += 1;
+                    self.take(entry)?;
+                }
+                continue;
+            }
+            let answer = arriving.recv().map_err(|_| stopped())?;
+            let at = answer.at - first;
+            if let Some(entry) = pending.get_mut(at) {
+                entry.answer = Some(answer);
+            }
+        }
+    }
+
+    /// The next address, of the site or of the ledger, with what is to be read.
+    fn entry(&mut self, at: usize) -> Result<Option<(Pending, Option<Job>)>, BuildError> {
+        let is_row_first = match (&self.next, &self.next_row) {
+            (None, None) => return Ok(None),
+            (Some(page), Some(row)) => row.url < page.url,
+            (None, Some(_)) => true,
+            (Some(_), None) => false,
+        };
+        if is_row_first {
+            let row = self.next_row.take();
+            self.next_row = self.rows.next()?;
+            let url = row.as_ref().map_or_else(String::new, |row| row.url.clone());
+            let gone = Pending { url, path: None, old: row, answer: None, is_gone: true };
+            return Ok(Some((gone, None)));
+        }
+        let Some(page) = self.next.take() else { return Ok(None) };
+        self.next = self.sources.next()?;
+        let old = self.next_row.take_if(|row| row.url == page.url);
+        if old.is_some() {
+            self.next_row = self.rows.next()?;
+        }
+        let known = old.as_ref().map(|row| Known {
+            digest: row.digest,
+            modified: row.modified,
+            template: row.template,
+        });
+        let date = |dates: &BTreeMap<String, Timestamp>, name: &str| dates.get(name).copied();
+        let job = Job {
+            at,
+            key: self.keys.get(&page.url),
+            bar: gate::of_address(self.start.plan, self.start.robots, &page.url),
+            hints: dates::Hints {
+                own: None,
+                sitemap: date(&self.start.sitemap_dates, &page.url),
+                git: page.path.as_deref().and_then(|path| date(&self.start.git_dates, path)),
+            },
+            url: page.url.clone(),
+            from: page.from,
+            known,
+        };
+        let (url, path) = (page.url, page.path);
+        Ok(Some((Pending { url, path, old, answer: None, is_gone: false }, Some(job))))
+    }
+
+    fn take(&mut self, entry: Pending) -> Result<(), BuildError> {
+        let Pending { url, path, old, answer, .. } = entry;
+        let Some(answer) = answer else {
+            return old.map_or(Ok(()), |row| self.gone(row));
+        };
+        self.n_done += 1;
+        self.listener.progress(self.n_done, self.start.n_pages);
+        self.reading.source_bytes += answer.bytes;
+        let place = path.as_deref().unwrap_or(&url).to_owned();
+        match answer.what {
+            What::Same => {
+                let Some(old) = old else { return Ok(()) };
+                let new = Row { section: self.section(&url), ..old.clone() };
+                self.keep(&place, Some(old), new)
+            }
+            What::Fresh(fresh) => self.fresh(&place, url, old, *fresh),
+            What::Failed(why) => {
+                self.reading.failed += 1;
+                self.find(&place, &rules::UNREADABLE, &why);
+                // What was published of it stays, where we still have it.
+                let has_record = old.is_some() && self.old.get(&url)?.is_some();
+                match old {
+                    Some(old) if has_record => {
+                        let new = Row { section: self.section(&url), ..old.clone() };
+                        self.keep(&place, Some(old), new)
+                    }
+                    Some(old) => self.gone(old),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn section(&self, url: &str) -> String {
+        self.start.sections.of(&self.start.plan.base, url).to_owned()
+    }
+
+    fn bit(&self, section: &str) -> u64 {
+        self.bits.get(section).map_or(1, |(_, bit)| *bit)
+    }
+
+    /// A page whose record is right.
+    fn keep(&mut self, place: &str, old: Option<Row>, new: Row) -> Result<(), BuildError> {
+        let bit = self.bit(&new.section);
+        self.repeat(place, &new)?;
+        self.pack.keep(&new.url, bit, &mut self.old)?;
+        self.settle(old, new, false)
+    }
+
+    /// Says again what was found when the page was read.
+    fn repeat(&mut self, place: &str, row: &Row) -> Result<(), BuildError> {
+        // Most pages have nothing to say, but only their record knows.
+        let Some(record) = self.old.get(&row.url)? else { return Ok(()) };
+        let (findings, barred) = (record.meta.findings.clone(), record.meta.barred.clone());
+        self.say(place, &findings);
+        if let Some(bar) = barred.as_deref().and_then(Bar::of_reason) {
+            *self.reading.excluded.entry(bar.reason()).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn fresh(
+        &mut self,
+        place: &str,
+        url: String,
+        old: Option<Row>,
+        fresh: Fresh,
+    ) -> Result<(), BuildError> {
+        self.reading.read += 1;
+        let section = self.section(&url);
+        self.say(place, &fresh.record.meta.findings);
+        if let Some(bar) = fresh.bar {
+            *self.reading.excluded.entry(bar.reason()).or_default() += 1;
+            if bar == Bar::Oversize {
+                self.find(place, &rules::OVERSIZE, "");
+            }
+        }
+        self.pack.push(&url, self.bit(&section), &fresh.record, &mut self.old)?;
+        let stamp = self.start.stamp;
+        let new = Row {
+            sight: fresh.bar.map_or(Sight::Public, Bar::sight),
+            section,
+            digest: fresh.digest,
+            modified: fresh.modified,
+            template: fresh.template,
+            recorded: old.as_ref().map_or(stamp, |old| old.recorded),
+            first_seen: old.as_ref().map_or(stamp, |old| old.first_seen),
+            removed: old.as_ref().and_then(|old| old.removed),
+            dated: old.as_ref().map_or(fresh.dated, |old| old.dated),
+            arc: old.as_ref().map_or_else(|| "-".to_owned(), |old| old.arc.clone()),
+            url,
+        };
+        self.settle(old, new, fresh.is_same_source)
+    }
+
+    /// A page that is no longer there.
+    fn gone(&mut self, old: Row) -> Result<(), BuildError> {
+        if old.sight == Sight::Gone {
+            let age = old.removed.map_or(0, |at| self.start.plan.now.seconds_since(at));
+            if REMEMBERED_DAYS * 86_400 < age {
+                self.reading.is_other = true;
+                return Ok(());
+            }
+            return self.ledger.push(&old);
+        }
+        let new = Row { sight: Sight::Gone, removed: Some(self.start.stamp), ..old.clone() };
+        self.settle(Some(old), new, false)
+    }
+
+    /// Enters a row, and what it means for the sections.
+    fn settle(
+        &mut self,
+        old: Option<Row>,
+        mut new: Row,
+        is_same_source: bool,
+    ) -> Result<(), BuildError> {
+        let stamp = self.start.stamp;
+        let was = old.as_ref().filter(|old| old.is_public());
+        let is_public = new.is_public();
+        let is_edited = old.as_ref().is_some_and(|old| old.digest != new.digest);
+        let is_moved = was.is_some_and(|was| was.section != new.section);
+        if old.is_none() || is_edited || is_moved || (is_public && was.is_none()) {
+            new.recorded = stamp;
+        }
+        if is_public {
+            new.removed = None;
+        } else if was.is_some() {
+            new.removed = Some(stamp);
+        }
+        let all = self.reading.tallies.len() - 1;
+        let place = |section: &str| self.bits.get(section).map_or(all - 1, |(at, _)| *at);
+        let (from, to) = (was.map(|was| place(&was.section)), place(&new.section));
+        if let (Some(was), Some(from)) = (was, from) {
+            for at in [from, all] {
+                self.reading.tallies[at].before.add(&was.url, was.digest);
+            }
+            if !is_public || is_moved {
+                self.reading.tallies[from].remove(&was.url);
+            }
+            if !is_public {
+                self.reading.tallies[all].remove(&was.url);
+            }
+        }
+        if is_public {
+            for at in [to, all] {
+                let tally = &mut self.reading.tallies[at];
+                tally.state.add(&new.url, new.digest);
+                tally.pages += 1;
+            }
+            if new.recorded == stamp {
+                self.reading.tallies[to].changed += 1;
+            }
+            if new.recorded == stamp && !(is_moved && !is_edited) {
+                self.reading.tallies[all].changed += 1;
+            }
+        }
+        self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
+        self.reading.is_other |= old.as_ref() != Some(&new);
+        self.reading.used.extend(new.template);
+        self.ledger.push(&new)
+    }
+
+    fn count(
+        &mut self,
+        was_public: bool,
+        is_edited: bool,
+        is_same_source: bool,
+        new: &Row,
+    ) -> Result<(), BuildError> {
+        let is_public = new.is_public();
+        let what = match (was_public, is_public) {
+            (false, true) => {
+                self.reading.new += 1;
+                "new"
+            }
+            (true, true) if is_edited => {
+                self.reading.changed += 1;
+                self.reading.read_differently += u64::from(is_same_source);
+                "changed"
+            }
+            (true, false) => {
+                self.reading.removed += 1;
+                "removed"
+            }
+            _ => "",
+        };
+        self.reading.pages += u64::from(is_public);
+        if !what.is_empty() {
+            writeln!(self.changes, "{what}\t{}", new.url).at(&self.start.changes)?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, place: &str, findings: &[(String, String)]) {
+        for (code, detail) in findings {
+            let tables = [rules::ALL, rutter_extract::rules::ALL, rutter_page::rules::ALL];
+            let rule = tables.into_iter().flatten().find(|rule| rule.code == code);
+            if let Some(rule) = rule {
+                self.find(place, rule, detail);
+            }
+        }
+    }
+
+    fn find(&mut self, place: &str, rule: &'static Rule, detail: &str) {
+        let privacy = &self.start.plan.privacy;
+        let is_acknowledged = || {
+            let mark = detail.rsplit(' ').next().unwrap_or_default();
+            privacy.acknowledged.iter().any(|known| known == mark || known == place)
+        };
+        let is_private = rule == &rules::SECRET || (rule == &rules::PERSONAL && privacy.strict);
+        if is_private {
+            if is_acknowledged() {
+                return;
+            }
+            self.reading.private += 1;
+        }
+        *self.reading.findings.entry(rule.code).or_default() += 1;
+        self.listener.finding(place, &Finding::new(rule, Place::WHOLE, detail));
+    }
+
+    fn finish(mut self) -> Result<Reading, BuildError> {
+        self.pack.finish(&mut self.old)?;
+        self.ledger.finish()?;
+        self.changes.flush().at(&self.start.changes)?;
+        Ok(self.reading)
+    }
+}
+
+fn stopped() -> BuildError {
+    BuildError::Io(Path::new("reading").to_owned(), std::io::Error::other("a reader stopped"))
+}

@@ -1,0 +1,64 @@
+//! A table: the rules about sites as they are built.
+
+rutter_finding::rules! {
+    /// A file that could not be read.
+    UNREADABLE = "BD001" "unreadable-file" (warning, "D85")
+        "file cannot be read",
+        "Its page keeps what was published of it before, or is missing.",
+        "Make the file readable for whoever runs the build.";
+    /// Two files that would be one page.
+    TWO_FILES = "BD002" "two-files-one-address" (warning, "D30")
+        "two files have the same address",
+        "Only the first can be published; servers may show the other.",
+        "Remove or rename one of them.";
+    /// A file that somebody else wrote where ours should be.
+    NOT_OURS = "BD003" "not-our-file" (advice, "D81")
+        "a file that Rutter did not write is in the way; it stays as it is",
+        "What would have been written there is missing or has another name.",
+        "Give --force, or name the file under `replace` in rutter.toml.";
+    /// A name that cannot become an address.
+    ODD_NAME = "BD004" "odd-file-name" (advice, "D30")
+        "file name cannot be part of an address",
+        "Its page is left out.",
+        "Rename the file; UTF-8 names of ordinary characters are safe.";
+    /// A secret in the text of a page.
+    SECRET = "BD005" "secret" (fatal, "SCP-201")
+        "page shows what looks like a secret",
+        "Collections are copied by many and cannot be called back.",
+        "Take it off the page and revoke it; if it is none, put the line's mark into the file named by `privacy.acknowledged`.";
+    /// Personal data in the text of a page.
+    PERSONAL = "BD006" "personal-data" (note, "SCP-172")
+        "page shows an e-mail address or a telephone number",
+        "It will be part of every copy.",
+        "Take it off the page if it should not be; `privacy.strict` makes the build stop here.";
+    /// The site does not live at the root of its host.
+    UNDER_A_PATH = "BD007" "site-under-a-path" (advice, "D92")
+        "the site lives under a path of its host",
+        "robots.txt counts only at the root of the host, and crawlers look for sitemap.xml and llms.txt there.",
+        "Add the lines of our robots.txt to the one at the root; the pages' head links (--inject) work wherever they are.";
+    /// A page of more blocks than the format allows.
+    OVERSIZE = "BD008" "oversize-page" (warning, "D36")
+        "page has more blocks than a collection may hold, and is left out of it",
+        "Readers must refuse such a page.",
+        "Split the page.";
+    /// Collections that compress too well.
+    RATIO = "BD009" "too-well-compressed" (advice, "SCP-180")
+        "pages are so alike that readers would take the compressed file for a bomb; it is published plain",
+        "Readers refuse files that grow more than a hundredfold.",
+        "Nothing must be done; other text on the pages would help.";
+    /// A page without a head to put links into.
+    NO_HEAD = "BD010" "no-head" (advice, "D83")
+        "page has no `</head>` to put links before",
+        "Agents that read this page alone do not learn of the other artefacts.",
+        "Write the head of the page out.";
+    /// JSON Lines that are no page.
+    BAD_LINE = "BD011" "bad-page-line" (warning, "SCP-004")
+        "line is not a page",
+        "It is left out.",
+        "Correct what the detail names; `rutter scp pack` says more.";
+    /// An address that is not below the base address.
+    OUTSIDE = "BD012" "outside-the-site" (warning, "D88")
+        "page's address is not below the site's address",
+        "It is left out.",
+        "Correct the address, or the base address.";
+}

@@ -1,0 +1,115 @@
+//! Pages in the order of their addresses, wherever they come from: files that
+//! were listed, or lines that were sorted.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rutter_finding::{Finding, Place};
+use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
+
+use crate::error::{At, BuildError};
+use crate::inventory::Name;
+use crate::plan::Plan;
+use crate::rules;
+use crate::worker::From;
+
+/// Gives pages one by one.
+#[derive(Debug)]
+pub(crate) enum Sources {
+    Files { folder: PathBuf, names: Arc<Vec<Name>>, at: usize },
+    Lines { sorted: Sorted, next: Entry, has_next: bool },
+}
+
+/// A page and where it comes from.
+#[derive(Debug)]
+pub(crate) struct Sourced {
+    pub(crate) url: String,
+    /// Below the site's folder; `None` for a line.
+    pub(crate) path: Option<Box<str>>,
+    pub(crate) from: From,
+}
+
+impl Sources {
+    pub(crate) fn files(plan: &Plan, names: Arc<Vec<Name>>) -> Self {
+        Self::Files { folder: plan.site.clone(), names, at: 0 }
+    }
+
+    /// Reads and sorts JSON Lines; what is no page is told and left out.
+    pub(crate) fn lines(
+        plan: &Plan,
+        tell: &mut dyn FnMut(&str, Finding),
+    ) -> Result<(Self, usize), BuildError> {
+        let name = plan.site.display().to_string();
+        let file = File::open(&plan.site).at(&plan.site)?;
+        let size = file.metadata().ok().map(|metadata| metadata.len());
+        let wrong = |error: ReadError| BuildError::Source(plan.site.clone(), error.to_string());
+        let mut lines = Lines::open(file, size, Limits::DEFAULT).map_err(wrong)?;
+        let mut sorter = Sorter::new(&plan.state);
+        let mut n_pages = 0;
+        let mut findings: Vec<Finding> = Vec::new();
+        loop {
+            let taken = lines.next(&mut findings, |record| {
+                let key = record.page.url.key().to_owned();
+                if plan.base.strip(&key).is_none() {
+                    return Err(Some((record.line, key)));
+                }
+                let page = rutter_scp::canonical(record.page);
+                let line = page.to_line();
+                sorter.push(&key, page.modified, line.as_bytes()).map_err(|_| None)
+            });
+            for finding in findings.drain(..) {
+                let detail = format!("{}: {}", finding.rule.title, finding.detail);
+                tell(&name, Finding::new(&rules::BAD_LINE, finding.place, detail));
+            }
+            match taken.map_err(wrong)? {
+                None => break,
+                Some(Ok(())) => n_pages += 1,
+                Some(Err(Some((line, key)))) => {
+                    tell(&name, Finding::new(&rules::OUTSIDE, Place::line(line), key));
+                }
+                Some(Err(None)) => {
+                    let error = std::io::Error::other("cannot sort pages there");
+                    return Err(BuildError::Io(plan.state.clone(), error));
+                }
+            }
+        }
+        let mut sorted = sorter.finish().at(&plan.state)?;
+        let mut next = Entry::empty();
+        let has_next = sorted.next(&mut next).at(&plan.state)?;
+        Ok((Self::Lines { sorted, next, has_next }, n_pages))
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<Sourced>, BuildError> {
+        match self {
+            Self::Files { folder, names, at } => {
+                let name = names.get(*at);
+                *at += 1;
+                Ok(name.map(|name| Sourced {
+                    url: name.url.clone().into(),
+                    from: From::File(folder.join(&*name.path)),
+                    path: Some(name.path.clone()),
+                }))
+            }
+            Self::Lines { sorted, next, has_next } => {
+                if !*has_next {
+                    return Ok(None);
+                }
+                let mut best = std::mem::replace(next, Entry::empty());
+                // Of two pages with one address the later one counts (D30).
+                loop {
+                    let at = std::path::Path::new("sorted pages");
+                    *has_next = sorted.next(next).at(at)?;
+                    if !*has_next || next.key != best.key {
+                        break;
+                    }
+                    if best.modified < next.modified {
+                        std::mem::swap(&mut best, next);
+                    }
+                }
+                let (url, line) = (best.key, best.line);
+                Ok(Some(Sourced { url, path: None, from: From::Line(line) }))
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `.rutter`: what is remembered between builds, and who may write it.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::error::{At, BuildError};
+
+/// Where the parts of the state lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    pub(crate) folder: PathBuf,
+}
+
+impl Paths {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    pub(crate) fn ledger(&self) -> PathBuf {
+        self.folder.join("ledger.tsv")
+    }
+
+    pub(crate) fn chain(&self) -> PathBuf {
+        self.folder.join("chain.json")
+    }
+
+    pub(crate) fn templates(&self) -> PathBuf {
+        self.folder.join("templates.json")
+    }
+
+    pub(crate) fn pack(&self) -> PathBuf {
+        self.folder.join("pages.pack")
+    }
+
+    pub(crate) fn files(&self) -> PathBuf {
+        self.folder.join("files.tsv")
+    }
+
+    pub(crate) fn served(&self) -> PathBuf {
+        self.folder.join("served.json")
+    }
+
+    pub(crate) fn collections(&self) -> PathBuf {
+        self.folder.join("collections")
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.folder.join("journal.json")
+    }
+
+    pub(crate) fn stage(&self) -> PathBuf {
+        self.folder.join("stage")
+    }
+}
+
+/// Held while a build works; gone with the process, however it ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    pub(crate) fn take(paths: &Paths) -> Result<Self, BuildError> {
+        fs::create_dir_all(&paths.folder).at(&paths.folder)?;
+        // What is cached, staged or locked is nobody's to commit.
+        let ignore = paths.folder.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\njournal.json\nlock\nstage/\n")
+                .at(&ignore)?;
+        }
+        let path = paths.folder.join("lock");
+        let file =
+            File::options().create(true).truncate(false).write(true).open(&path).at(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(BuildError::Busy(paths.folder.clone())),
+            Err(TryLockError::Error(error)) => Err(BuildError::Io(path, error)),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Reads one page: source bytes in, everything the layers need of it out.
+//!
+//! A function of the bytes, the template version, the settings and what the
+//! ledger knows; nothing else of the site enters.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rutter_extract::{Extraction, Options, Templates, Use, VersionId};
+use rutter_finding::Finding;
+use rutter_page::{Digest, LineDigest, Own, Page, PageUrl, Timestamp};
+use sha2::{Digest as _, Sha256};
+
+use crate::dates;
+use crate::gate::{self, Bar};
+use crate::inject;
+use crate::ledger::Dated;
+use crate::pack::{Key, Meta, NEVER, Record};
+use crate::plan::{Plan, Source};
+use crate::privacy::Private;
+use crate::{rules, schema};
+
+/// Largest page we read.
+const LARGEST: u64 = 100_000_000;
+
+/// A page to be read.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// Its place in the order.
+    pub(crate) at: usize,
+    pub(crate) url: String,
+    pub(crate) from: From,
+    /// What the ledger knows.
+    pub(crate) known: Option<Known>,
+    /// The key of its record, where there is one.
+    pub(crate) key: Option<Key>,
+    /// What its address alone says.
+    pub(crate) bar: Option<Bar>,
+    pub(crate) hints: dates::Hints,
+}
+
+/// Where a page comes from.
+#[derive(Debug)]
+pub(crate) enum From {
+    File(PathBuf),
+    Line(Vec<u8>),
+}
+
+/// What the ledger knows of a page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) digest: LineDigest,
+    pub(crate) modified: Timestamp,
+    pub(crate) template: Option<VersionId>,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) at: usize,
+    /// Bytes of the source.
+    pub(crate) bytes: u64,
+    pub(crate) what: What,
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    /// The record of the old pack is right.
+    Same,
+    Fresh(Box<Fresh>),
+    /// It could not be read, and why.
+    Failed(String),
+}
+
+/// A page that was read.
+#[derive(Debug)]
+pub(crate) struct Fresh {
+    pub(crate) record: Record,
+    pub(crate) digest: LineDigest,
+    pub(crate) modified: Timestamp,
+    pub(crate) dated: Dated,
+    pub(crate) template: Option<VersionId>,
+    pub(crate) bar: Option<Bar>,
+    /// Whether the source is the one of the old record.
+    pub(crate) is_same_source: bool,
+}
+
+/// What all pages of a build are read with.
+#[derive(Debug)]
+pub(crate) struct Worker<'p> {
+    plan: &'p Plan,
+    templates: Arc<Templates>,
+    settings: [u8; 32],
+}
+
+impl<'p> Worker<'p> {
+    pub(crate) fn new(plan: &'p Plan, templates: Arc<Templates>) -> Self {
+        // Everything that decides how a page is read. Not the version of the
+        // extractor: a page whose source did not change keeps its line.
+        let mut hash = Sha256::new();
+        hash.update(plan.base.as_str());
+        hash.update([0, u8::from(plan.privacy.no_authors), plan.source as u8]);
+        hash.update(plan.language.as_ref().map_or("", |language| language.as_str()));
+        Self { plan, templates, settings: hash.finalize().into() }
+    }
+
+    /// The key of a source that is read with this template version.
+    pub(crate) fn key(&self, bytes: &[u8], template: Option<VersionId>, bar: Option<Bar>) -> Key {
+        self.key_of(Sha256::digest(bytes).into(), template, bar)
+    }
+
+    /// The same for a source whose digest is known.
+    fn key_of(&self, source: [u8; 32], template: Option<VersionId>, bar: Option<Bar>) -> Key {
+        let mut hash = Sha256::new();
+        hash.update(source);
+        hash.update(self.settings);
+        hash.update(template.map_or(0, |id| id.0).to_le_bytes());
+        hash.update(bar.map_or("", Bar::reason));
+        let digest: [u8; 32] = hash.finalize().into();
+        let mut key = NEVER;
+        for (to, from) in key.iter_mut().zip(digest) {
+            *to = from;
+        }
+        key
+    }
+
+    /// The bytes of a file, as far as they are the owner's.
+    pub(crate) fn source(path: &std::path::Path) -> Result<Vec<u8>, String> {
+        let say = |error: std::io::Error| error.to_string();
+        let n_bytes = fs::metadata(path).map_err(say)?.len();
+        if LARGEST < n_bytes {
+            return Err(format!("{n_bytes} bytes, at most {LARGEST}"));
+        }
+        let bytes = fs::read(path).map_err(say)?;
+        match inject::without(&bytes) {
+            Cow::Borrowed(_) => Ok(bytes),
+            Cow::Owned(bytes) => Ok(bytes),
+        }
+    }
+
+    pub(crate) fn read(&self, job: Job) -> Answer {
+        let at = job.at;
+        let loaded;
+        let bytes = match &job.from {
+            From::File(path) => match Self::source(path) {
+                Ok(bytes) => {
+                    loaded = bytes;
+                    &loaded
+                }
+                Err(why) => return Answer { at, bytes: 0, what: What::Failed(why) },
+            },
+            From::Line(line) => line,
+        };
+        let n_bytes = bytes.len() as u64;
+        let source: [u8; 32] = Sha256::digest(bytes).into();
+        let is_same_source = match (&job.known, job.key) {
+            (Some(known), Some(key)) => key == self.key_of(source, known.template, job.bar),
+            _ => false,
+        };
+        let what = if is_same_source && !self.plan.reread {
+            What::Same
+        } else {
+            self.fresh(&job, bytes, source, is_same_source)
+        };
+        Answer { at, bytes: n_bytes, what }
+    }
+
+    fn fresh(&self, job: &Job, bytes: &[u8], source: [u8; 32], is_same_source: bool) -> What {
+        if let From::Line(line) = &job.from {
+            return self.of_line(job, line, source);
+        }
+        if !rutter_extract::is_text(bytes) {
+            return What::Failed("not text".to_owned());
+        }
+        let Ok(url) = PageUrl::parse(job.url.clone()) else {
+            return What::Failed("not an address".to_owned());
+        };
+        // A lost pack must not change how a page is read.
+        let pinned =
+            job.known.as_ref().filter(|_| job.key.is_none()).and_then(|known| known.template);
+        if let Some(id) = pinned {
+            let template = Use::Pinned(Arc::clone(&self.templates), id);
+            let fresh = self.finish(job, bytes, source, self.extract(bytes, url.clone(), template));
+            if job.known.as_ref().is_some_and(|known| known.digest == fresh.digest) {
+                return What::Fresh(Box::new(fresh));
+            }
+        }
+        let template = Use::Fitting(Arc::clone(&self.templates));
+        let mut fresh = self.finish(job, bytes, source, self.extract(bytes, url, template));
+        fresh.is_same_source = is_same_source;
+        What::Fresh(Box::new(fresh))
+    }
+
+    fn extract(&self, bytes: &[u8], url: PageUrl<'static>, template: Use) -> Extraction {
+        let options = Options {
+            language: self.plan.language.clone(),
+            template,
+            ..Options::new(url, self.plan.now)
+        };
+        match self.plan.source {
+            Source::Markdown => rutter_extract::markdown(bytes, &options),
+            Source::Html | Source::Lines => rutter_extract::html(bytes, &options),
+        }
+    }
+
+    /// Dates the page, renders its line, and looks at who may see it.
+    fn finish(&self, job: &Job, bytes: &[u8], source: [u8; 32], extraction: Extraction) -> Fresh {
+        let own = extraction.facts.modified.or(extraction.facts.published);
+        let bar = strictest(job.bar, gate::of_page(&extraction, bytes, self.plan.now));
+        let mut meta = Meta {
+            title: extraction.page.title.to_string(),
+            description: extraction.page.description.to_string(),
+            languages: languages(&extraction),
+            barred: bar.map(|bar| bar.reason().to_owned()),
+            findings: Vec::new(),
+            bytes: bytes.len() as u64,
+            source: Digest(source).to_string(),
+        };
+        let found = |finding: &Finding| (finding.rule.code.to_owned(), finding.detail.clone());
+        meta.findings.extend(extraction.findings.iter().map(found));
+        let mut extraction = extraction;
+        let page = std::mem::replace(&mut extraction.page, placeholder());
+        let dating = self.date(job, page, own);
+        extraction.page = dating.page;
+        let mut record = Record::default();
+        if bar.is_none() {
+            look_for_private(&extraction.page, &mut meta);
+            record.markdown = extraction.to_markdown().into_bytes();
+            record.line = dating.line;
+        }
+        let template = extraction.template;
+        // What depends on the day is looked at every day.
+        record.key = match bar {
+            Some(Bar::Scheduled) => NEVER,
+            _ => self.key_of(source, template, job.bar),
+        };
+        record.meta = meta;
+        Fresh {
+            record,
+            digest: dating.digest,
+            modified: dating.modified,
+            dated: dating.dated,
+            template,
+            bar,
+            is_same_source: false,
+        }
+    }
+
+    /// The same for a page that comes as a line.
+    fn of_line(&self, job: &Job, line: &[u8], source: [u8; 32]) -> What {
+        // It was judged when it was taken in.
+        let page = std::str::from_utf8(line).ok();
+        let page = page.and_then(|text| serde_json::from_str::<Page<'_>>(text).ok());
+        let Some(page) = page.map(Own::own) else { return What::Failed("not a page".to_owned()) };
+        let own = Some(page.modified);
+        let bar = strictest(job.bar, page.content.is_empty().then_some(Bar::Empty));
+        let mut meta = Meta {
+            title: page.title.to_string(),
+            description: page.description.to_string(),
+            barred: bar.map(|bar| bar.reason().to_owned()),
+            bytes: line.len() as u64,
+            ..Meta::default()
+        };
+        let dating = self.date(job, page, own);
+        let mut record = Record { key: self.key_of(source, None, job.bar), ..Record::default() };
+        if bar.is_none() {
+            look_for_private(&dating.page, &mut meta);
+            record.markdown = dating.page.to_markdown().into_bytes();
+            record.line = dating.line;
+        }
+        record.meta = meta;
+        What::Fresh(Box::new(Fresh {
+            record,
+            digest: dating.digest,
+            modified: dating.modified,
+            dated: dating.dated,
+            template: None,
+            bar,
+            is_same_source: false,
+        }))
+    }
+
+    /// A line is a function of content and date: the one the ledger has stays
+    /// where it gives the same line as before.
+    fn date(&self, job: &Job, page: Page<'static>, own: Option<Timestamp>) -> Dating {
+        let page = rutter_scp::canonical(page);
+        let (now, no_authors) = (self.plan.now, self.plan.privacy.no_authors);
+        let render = |modified: Timestamp, dated: Dated| {
+            let schema = page
+                .schema
+                .as_ref()
+                .and_then(|schema| schema::settle(schema, schema::How { modified, no_authors }));
+            let author = page.author.clone().filter(|_| !no_authors);
+            let page = Page { modified, schema, author, ..page.clone() };
+            let line = page.to_line().into_bytes();
+            let digest = LineDigest::of(&line);
+            Dating { page, line, digest, modified, dated }
+        };
+        let Some(known) = &job.known else {
+            let (modified, dated) = dates::first(dates::Hints { own, ..job.hints }, now);
+            return render(modified, dated);
+        };
+        let same = render(known.modified, Dated::Seen);
+        if same.digest == known.digest {
+            return same;
+        }
+        render(dates::next(known.modified, own, now), Dated::Seen)
+    }
+}
+
+/// A page with its date.
+struct Dating {
+    page: Page<'static>,
+    line: Vec<u8>,
+    digest: LineDigest,
+    modified: Timestamp,
+    /// Counts for pages that were not known.
+    dated: Dated,
+}
+
+/// Stands in while a page is being dated.
+fn placeholder() -> Page<'static> {
+    Page {
+        url: PageUrl::parse("https://localhost/").expect("a fixed address"),
+        title: String::new().into(),
+        description: String::new().into(),
+        author: None,
+        published: None,
+        modified: Timestamp::from_unix_seconds(0).expect("a fixed time"),
+        language: rutter_page::LanguageTag::UNDETERMINED,
+        canonical: None,
+        schema: None,
+        content: Vec::new(),
+        extra: Vec::new(),
+    }
+}
+
+fn strictest(one: Option<Bar>, other: Option<Bar>) -> Option<Bar> {
+    [one, other].into_iter().flatten().max_by_key(|bar| bar.sight() as u8)
+}
+
+fn languages(extraction: &Extraction) -> Vec<(String, String)> {
+    let alternates = extraction.facts.alternates.iter();
+    let pages = alternates
+        .filter(|alternate| alternate.media_type.as_deref().is_none_or(|kind| kind == "text/html"));
+    let mut languages: Vec<(String, String)> = pages
+        .filter_map(|alternate| Some((alternate.hreflang.clone()?, alternate.href.clone())))
+        .collect();
+    languages.sort();
+    languages.dedup();
+    languages.truncate(200);
+    languages
+}
+
+fn look_for_private(page: &Page<'_>, meta: &mut Meta) {
+    let private = Private::of(&page.to_text());
+    for (kind, mark) in &private.secrets {
+        meta.findings.push((rules::SECRET.code.to_owned(), format!("{kind}, mark {mark}")));
+    }
+    if let Some(personal) = private.personal() {
+        meta.findings.push((rules::PERSONAL.code.to_owned(), personal));
+    }
+}
