@@ -11,13 +11,28 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 8] = [
+const EDGES: [(&str, &[&str]); 9] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
     ("rutter-check", &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
-    ("rutter", &["rutter-check", "rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
+    (
+        "rutter-build",
+        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-signpost"],
+    ),
+    (
+        "rutter",
+        &[
+            "rutter-build",
+            "rutter-check",
+            "rutter-extract",
+            "rutter-finding",
+            "rutter-page",
+            "rutter-scp",
+            "rutter-signpost",
+        ],
+    ),
     ("rutter-testkit", &[]),
     (
         "rutter-bench",

@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
 
 /// How the program ends.
@@ -38,6 +39,15 @@ impl Exit {
         }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
+        }
+        match cause.downcast_ref() {
+            Some(BuildError::Private(_)) => return Some(Self::Refused),
+            Some(BuildError::State(..) | BuildError::Previous(..)) => {
+                return Some(Self::Integrity);
+            }
+            // A collection that could not be written has a cause that tells.
+            Some(BuildError::Collection(..)) | None => {}
+            Some(_) => return Some(Self::Failure),
         }
         match cause.downcast_ref() {
             Some(WriteError::Io(..) | WriteError::Name(_)) => return Some(Self::Failure),
