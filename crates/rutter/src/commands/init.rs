@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     match &found.base_url {
         Some((base, place)) => {
-            out.say(format_args!("base URL {} found in {place}", base.as_str()));
+            out.say(format_args!("base URL {} from {place}", base.as_str()));
         }
         None => out.say(format_args!("base URL not found; write `base-url` in {FILE}")),
     }
