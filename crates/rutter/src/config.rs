@@ -231,9 +231,8 @@ impl Fault {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) written: Written,
-    /// The folder of `rutter.toml`, which its paths start from; `None` without
-    /// such a file. Empty for the current folder.
-    pub(crate) folder: Option<PathBuf>,
+    /// The `rutter.toml` that was read; its paths start from its folder.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Reads the variables of the process.
@@ -252,12 +251,11 @@ pub(crate) fn load(
         Some(file) => Some(file.to_owned()),
         None => find(written.site.as_ref().map(|site| site.value.as_path()))?,
     };
-    let Some(file) = found else { return Ok(Config { written, folder: None }) };
+    let Some(file) = found else { return Ok(Config { written, file: None }) };
     let name = file.display().to_string();
     let text = fs::read_to_string(&file).with_context(|| name.clone())?;
     written = written.or(of_file(&name, &text)?);
-    let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-    Ok(Config { written, folder: Some(folder) })
+    Ok(Config { written, file: Some(file) })
 }
 
 fn of_flags(flags: &Flags) -> Result<Written, Fault> {

@@ -72,3 +72,29 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_every_failed_build_has_its_code() {
+        let path = std::path::PathBuf::from("a");
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        for (error, exit) in [
+            (BuildError::Private(1), Exit::Refused),
+            (BuildError::State(path.clone(), 3), Exit::Integrity),
+            (BuildError::Previous(path.clone(), "broken".into()), Exit::Integrity),
+            (BuildError::NoPages(path.clone()), Exit::Failure),
+            (BuildError::Newer(path.clone()), Exit::Failure),
+            (BuildError::Io(path, denied()), Exit::Failure),
+            (
+                BuildError::Collection("a".to_owned(), WriteError::Name("b".to_owned())),
+                Exit::Failure,
+            ),
+        ] {
+            let name = error.to_string();
+            assert_eq!(Exit::of(&anyhow::Error::from(error)), exit, "{name}");
+        }
+    }
+}

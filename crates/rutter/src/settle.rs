@@ -39,8 +39,9 @@ pub(crate) struct Settled {
 
 /// Makes every choice. Looks at the site and at the files the settings name.
 pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::Result<Settled> {
-    let Config { written, folder } = config;
-    let from = Start(folder.unwrap_or_default());
+    let Config { written, file } = config;
+    let folder = file.as_deref().and_then(Path::parent);
+    let from = Start(folder.map(Path::to_owned).unwrap_or_default());
     let mut remarks = Vec::new();
     let layers = layers(&written);
     let privacy = privacy(&from, &written)?;

@@ -46,6 +46,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let start = Instant::now();
     let config = config::load(&args.flags, args.config.as_deref(), &config::environment)?;
+    // A file that does not lie where one works is easily forgotten.
+    if let Some(file) = config.file.as_ref().filter(|file| file.as_os_str() != config::FILE) {
+        out.say(format_args!("settings in {}", file.display()));
+    }
     let settled = settle(config, &args.asked, now()?)?;
     for remark in &settled.remarks {
         out.say(remark);

@@ -17,7 +17,7 @@ fn stage() -> tempfile::TempDir {
 }
 
 fn settled(folder: &Path, text: &str) -> anyhow::Result<Settled> {
-    let config = Config { written: of_file(FILE, text)?, folder: Some(folder.to_owned()) };
+    let config = Config { written: of_file(FILE, text)?, file: Some(folder.join(FILE)) };
     settle(config, &Asked::default(), Timestamp::from_unix_seconds(0).unwrap())
 }
 
@@ -102,7 +102,7 @@ no-authors = true
 acknowledged = "seen.txt"
 "#
     );
-    let config = Config { written: of_file(FILE, &text).unwrap(), folder: Some(root.to_owned()) };
+    let config = Config { written: of_file(FILE, &text).unwrap(), file: Some(root.join(FILE)) };
     let asked = Asked {
         previous: Some("old".into()),
         changed_list: Some("list".into()),
