@@ -169,6 +169,22 @@ impl Key {
         self.flag == "site"
     }
 
+    /// What help puts in place of the value.
+    pub(crate) fn placeholder(&self) -> &'static str {
+        match self.name {
+            "exclude" => "GLOB",
+            "restricted" => "PREFIX",
+            "replace" => "PATH",
+            "out" | "state" => "DIR",
+            "acknowledged" => "FILE",
+            "source" => "KIND",
+            "update" => "OFTEN",
+            "twins" => "WHEN",
+            "headers" => "HOST",
+            _ => self.shape.placeholder(),
+        }
+    }
+
     /// How it is given on the command line.
     pub(crate) fn typed(&self) -> String {
         if self.is_positional() { "SITE".to_owned() } else { format!("--{}", self.flag) }

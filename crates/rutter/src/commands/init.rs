@@ -10,7 +10,7 @@ use rutter_build::Base;
 use crate::config::{FILE, Fault, document};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::site::generator::{self, Generator};
+use crate::site::generator::{self, Known};
 use crate::site::{self, Home};
 
 /// Where sites are built to, whoever builds them.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let text = document::commented(&slashed(&found.site), found.base_url());
     write(Path::new(FILE), &text, args.force)?;
     match found.generator {
-        Some(generator) => out.say(format_args!("site made by {}", generator.name)),
+        Some(generator) => out.say(format_args!("site made by {}", generator.name())),
         None => out.say("no site generator recognised"),
     }
     if !found.site.is_dir() {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 /// What could be told about the site.
 struct Found {
     site: PathBuf,
-    generator: Option<&'static Generator>,
+    generator: Option<Known>,
     base_url: Option<(Base, String)>,
 }
 
@@ -71,10 +71,7 @@ fn find(args: &Args, here: &Path) -> Result<Found, Fault> {
     let by_files = generator::of_folder(here);
     let site = match (&args.site, by_files) {
         (Some(site), _) => Some(site.clone()),
-        (None, Some(generator)) => {
-            let usual = generator.folders.first().map(PathBuf::from);
-            site::built(here, generator.folders).or(usual)
-        }
+        (None, Some(generator)) => Some(generator.folder(here)),
         (None, None) => site::built(here, &USUAL).or_else(|| site::built(here, &["."])),
     };
     let site = site.ok_or_else(|| {
@@ -91,7 +88,7 @@ fn find(args: &Args, here: &Path) -> Result<Found, Fault> {
         })
         .or_else(|| {
             let generator = generator?;
-            Some((generator.base_url(here)?, format!("the settings of {}", generator.name)))
+            Some((generator.base_url(here)?, format!("the settings of {}", generator.name())))
         });
     Ok(Found { site, generator, base_url })
 }
@@ -122,8 +119,8 @@ fn slashed(path: &Path) -> String {
 /// Steps of a GitHub workflow that builds the site and its layers.
 fn steps(found: &Found) -> String {
     let build = match found.generator {
-        Some(generator) => generator.build,
-        None => "make # whatever builds the site",
+        Some(generator) => generator.build(),
+        None => "make # whatever builds the site".to_owned(),
     };
     let key = "rutter-${{ github.ref_name }}-${{ github.run_id }}-${{ github.run_attempt }}";
     format!(

@@ -59,7 +59,7 @@ fn flag(key: &'static Key) -> Arg {
         return arg.value_name("SITE");
     }
     let arg = arg.long(key.flag).help_heading("Settings, as in rutter.toml");
-    let arg = arg.value_name(shape.placeholder()).action(ArgAction::Set);
+    let arg = arg.value_name(key.placeholder()).action(ArgAction::Set);
     match shape {
         Shape::Switch => {
             let names = PossibleValuesParser::new(["true", "false"]).map(OsString::from);

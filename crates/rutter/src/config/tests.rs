@@ -119,6 +119,7 @@ fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
             "3:3: unknown key `site-map` in [layers]",
             "did you mean `sitemap`?",
         ),
+        ("layers.gzipp = true", "1:8: unknown key `gzipp` in [layers]", "did you mean `gzip`?"),
         ("gzip = true", "1:1: unknown key `gzip`", "`gzip` stands in [layers]"),
         (
             "[privacy]\nexclude = []",

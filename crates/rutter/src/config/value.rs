@@ -86,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// What help puts in place of the value.
+    /// What help puts in place of a value, unless the key has a better word.
     pub(crate) fn placeholder(self) -> &'static str {
         match self {
             Self::Text | Self::Texts => "TEXT",

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::generator::{GENERATORS, of_folder, of_home};
+use super::generator::{Known, of_folder, of_home};
 use super::*;
 
 /// A folder with these files.
@@ -17,7 +17,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn name_of(files: &[(&str, &str)]) -> Option<&'static str> {
-    of_folder(folder(files).path()).map(|generator| generator.name)
+    of_folder(folder(files).path()).map(Known::name)
 }
 
 fn found(files: &[(&str, &str)]) -> Option<(String, &'static str)> {
@@ -70,7 +70,7 @@ fn ours_generators_are_known_by_the_page_they_made() {
         let page = format!("<html><head>{head}<title>a</title></head><body><p>b</p></body></html>");
         let folder = folder(&[("index.html", &page)]);
         let home = Home::read(folder.path()).unwrap();
-        assert_eq!(of_home(&home).map(|generator| generator.name), Some(name), "{head}");
+        assert_eq!(of_home(&home).map(Known::name), Some(name), "{head}");
     }
 }
 
@@ -104,8 +104,40 @@ fn ours_a_generator_knows_the_address() {
         assert_eq!(found.as_deref(), Some(base), "{file}");
     }
     let folder = folder(&[("hugo.toml", "baseURL = 'https://example.org/'")]);
-    assert_eq!(GENERATORS.iter().filter(|it| it.name == "Hugo").count(), 1);
     assert!(of_folder(folder.path()).unwrap().base_url(folder.path()).is_none());
+}
+
+#[test]
+fn ours_a_generator_knows_where_it_writes_and_how_it_runs() {
+    for (file, text, site, build) in [
+        ("hugo.toml", "publishDir = \"./html/\"", "html", "hugo"),
+        ("mkdocs.yml", "site_name: Selk", "site", "mkdocs build"),
+        (
+            "website/docusaurus.config.js",
+            "",
+            "website/build",
+            "cd website && npm ci && npm run build",
+        ),
+        ("docs/book.toml", "", "docs/book", "mdbook build docs"),
+        (
+            "docs/.vitepress/config.ts",
+            "",
+            "docs/.vitepress/dist",
+            "npm ci && npx vitepress build docs",
+        ),
+        ("conf.py", "project = 1", "_build/html", "sphinx-build -M html . _build"),
+        (
+            "docs/source/conf.py",
+            "project = 1",
+            "docs/build/html",
+            "sphinx-build -M html docs/source docs/build",
+        ),
+    ] {
+        let folder = folder(&[(file, text)]);
+        let known = of_folder(folder.path()).unwrap();
+        assert_eq!(known.folder(folder.path()), Path::new(site), "{file}");
+        assert_eq!(known.build(), build, "{file}");
+    }
 }
 
 #[test]
