@@ -6,19 +6,25 @@ use anyhow::ensure;
 
 use crate::{cargo, root};
 
-const PARTS: [&str; 2] = ["cli", "rules"];
+/// Parts by the name the program has for them, and where each is kept.
+const PARTS: [(&str, &str); 4] = [
+    ("cli", "docs/cli.md"),
+    ("config", "docs/config.md"),
+    ("rules", "docs/rules.md"),
+    ("schema", "docs/rutter.schema.json"),
+];
 
 pub(crate) fn write() -> anyhow::Result<()> {
-    for part in PARTS {
-        fs::write(root().join(format!("docs/{part}.md")), generate(part)?)?;
+    for (part, file) in PARTS {
+        fs::write(root().join(file), generate(part)?)?;
     }
     Ok(())
 }
 
 pub(crate) fn check() -> anyhow::Result<()> {
-    for part in PARTS {
-        let stored = fs::read_to_string(root().join(format!("docs/{part}.md")))?;
-        ensure!(stored == generate(part)?, "docs/{part}.md is stale; run `cargo xtask docs`");
+    for (part, file) in PARTS {
+        let stored = fs::read_to_string(root().join(file))?;
+        ensure!(stored == generate(part)?, "{file} is stale; run `cargo xtask docs`");
     }
     println!("xtask docs: up to date");
     Ok(())

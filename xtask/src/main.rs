@@ -23,7 +23,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   test             everything: format, lints, tidy, docs, all tests, outside programs
   tidy             crate edges, file sizes, module docs, paths in ARCHITECTURE.md
   clauses [SPEC]   which clauses of the specifications a test names, and which none
-  docs [--check]   write docs/cli.md and docs/rules.md, or see that they are up to date
+  docs [--check]   write what docs/ gets from the program, or see that it is up to date
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us

@@ -11,12 +11,16 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
     ("rutter-signpost", &["rutter-finding", "rutter-page"]),
+    (
+        "rutter-build",
+        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-signpost"],
+    ),
     (
         "rutter-check",
         &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-signpost"],
@@ -24,6 +28,7 @@ const EDGES: [(&str, &[&str]); 9] = [
     (
         "rutter",
         &[
+            "rutter-build",
             "rutter-check",
             "rutter-extract",
             "rutter-finding",

@@ -1,10 +1,12 @@
 //! One file per command: its arguments and its `run`.
 
 pub(crate) mod apply;
+pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod extract;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;

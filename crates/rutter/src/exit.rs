@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
 
 /// How the program ends.
@@ -43,6 +44,15 @@ impl Exit {
             return Some(Self::Integrity);
         }
         match cause.downcast_ref() {
+            Some(BuildError::Private(_)) => return Some(Self::Refused),
+            Some(BuildError::State(..) | BuildError::Previous(..)) => {
+                return Some(Self::Integrity);
+            }
+            // A collection that could not be written has a cause that tells.
+            Some(BuildError::Collection(..)) | None => {}
+            Some(_) => return Some(Self::Failure),
+        }
+        match cause.downcast_ref() {
             Some(WriteError::Io(..) | WriteError::Name(_)) => return Some(Self::Failure),
             Some(_) => return Some(Self::Integrity),
             None => {}
@@ -64,4 +74,30 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_every_failed_build_has_its_code() {
+        let path = std::path::PathBuf::from("a");
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        for (error, exit) in [
+            (BuildError::Private(1), Exit::Refused),
+            (BuildError::State(path.clone(), 3), Exit::Integrity),
+            (BuildError::Previous(path.clone(), "broken".into()), Exit::Integrity),
+            (BuildError::NoPages(path.clone()), Exit::Failure),
+            (BuildError::Newer(path.clone()), Exit::Failure),
+            (BuildError::Io(path, denied()), Exit::Failure),
+            (
+                BuildError::Collection("a".to_owned(), WriteError::Name("b".to_owned())),
+                Exit::Failure,
+            ),
+        ] {
+            let name = error.to_string();
+            assert_eq!(Exit::of(&anyhow::Error::from(error)), exit, "{name}");
+        }
+    }
 }

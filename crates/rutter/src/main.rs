@@ -4,9 +4,12 @@
 //! calls. Nothing here knows a rule of a format, and nothing below prints.
 
 mod commands;
+mod config;
 mod exit;
 mod input;
 mod output;
+mod settle;
+mod site;
 
 use std::process::ExitCode;
 
@@ -27,6 +30,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write settings for the site in the current folder, and print its CI step
+    Init(commands::init::Args),
+    /// Make the machine-readable layers of a built website
+    Build(commands::build::Args),
     /// Judge files and say what is wrong with them
     Check(commands::check::Args),
     /// Explain a rule by its code or name
@@ -59,8 +66,10 @@ fn main() -> ExitCode {
     };
     let mut out = Output::new();
     let result = match &cli.command {
+        Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
+        Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Robots(args) => commands::robots::run(args, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),

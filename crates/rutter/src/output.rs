@@ -4,7 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
+
+use crate::config::Fault;
 
 /// Where everything goes that people and pipes get to see.
 pub(crate) struct Output {
@@ -54,6 +57,12 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         }
         return Some(refusal.rule.fix.to_owned());
     }
+    if let Some(fault) = cause.downcast_ref::<Fault>() {
+        return fault.hint.clone();
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return build_hint(error).map(str::to_owned);
+    }
     let hint = match cause.downcast_ref()? {
         MergeError::MassDeletion { .. } => "--allow-mass-delete lets them go, if that is meant",
         MergeError::Empty => "--allow-empty writes the collection all the same, if that is meant",
@@ -63,4 +72,22 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// What to do about a build that could not be done.
+fn build_hint(error: &BuildError) -> Option<&'static str> {
+    Some(match error {
+        BuildError::Busy(_) => "wait until it has ended",
+        BuildError::NoPages(_) => "build the site first, or say with --source what lies there",
+        BuildError::Newer(_) => "use that version, or name another folder with --state",
+        BuildError::State(..) => {
+            "take the folder away and give --previous DIR, a folder with the published files"
+        }
+        BuildError::OtherSite(..) => "name another folder with --state, one for each site",
+        BuildError::Private(_) => {
+            "take them out, or list them in the file that `acknowledged` names"
+        }
+        BuildError::Previous(..) => "give --previous a folder with all published files",
+        _ => return None,
+    })
 }

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use rutter_check::registry;
 
 use crate::Cli;
+use crate::config::document;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -40,6 +41,8 @@ pub(crate) struct DocsArgs {
 enum DocsPart {
     Rules,
     Cli,
+    Config,
+    Schema,
 }
 
 pub(crate) fn completions(args: &CompletionArgs, out: &mut Output) -> anyhow::Result<Exit> {
@@ -65,6 +68,8 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = match args.part {
         DocsPart::Rules => rules(),
         DocsPart::Cli => cli(),
+        DocsPart::Config => document::page(),
+        DocsPart::Schema => document::schema(),
     };
     out.data().write_all(text.as_bytes())?;
     Ok(Exit::Clean)

@@ -33,7 +33,14 @@ fn stage() -> tempfile::TempDir {
 fn run(line: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_rutter"));
     let path = std::env::var("PATH").unwrap();
-    let output = Command::new("sh")
+    // Settings of whoever runs the tests are not those of the session.
+    let settings = std::env::vars_os().map(|(name, _)| name);
+    let settings = settings.filter(|name| name.to_string_lossy().starts_with("RUTTER_"));
+    let mut shell = Command::new("sh");
+    for name in settings {
+        shell.env_remove(name);
+    }
+    let output = shell
         .args(["-c", &format!("{{ {line}\n}} 2>&1")])
         .current_dir(folder)
         .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
@@ -77,7 +84,7 @@ fn masked(text: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         for (at, word) in words.iter().enumerate() {
             let next = words.get(at + 1).map_or("", |next| next.trim_end_matches(','));
-            let is_size = matches!(next, "B" | "KiB" | "MiB" | "to");
+            let is_size = matches!(next, "B" | "KiB" | "MiB" | "s" | "to");
             let is_number = word.parse::<f64>().is_ok();
             masked.push_str(if is_size && is_number { "#" } else { word });
             masked.push(' ');

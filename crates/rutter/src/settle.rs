@@ -1,0 +1,243 @@
+//! What the settings mean: a [`Plan`] with every choice made.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rutter_build::{Base, Glob, Layers, Plan, Privacy, SectionRule, Source};
+use rutter_page::Timestamp;
+
+use crate::config::{By, Config, FILE, Fault, Given, STATE, Written, real};
+use crate::site;
+
+/// What only the command line can ask for.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Asked {
+    /// Folder with published files, to rebuild lost state from
+    #[arg(long, value_name = "DIR")]
+    pub(crate) previous: Option<PathBuf>,
+    /// File to list the addresses of changed and removed pages in
+    #[arg(long, value_name = "FILE")]
+    pub(crate) changed_list: Option<PathBuf>,
+    /// Replace files that Rutter did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Read all pages again, also those that did not change
+    #[arg(long)]
+    pub(crate) reread: bool,
+}
+
+/// A plan, and what the owner may want to know about how it came about.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) plan: Plan,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Makes every choice. Looks at the site and at the files the settings name.
+pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::Result<Settled> {
+    let Config { written, file } = config;
+    let folder = file.as_deref().and_then(Path::parent);
+    let from = Start(folder.map(Path::to_owned).unwrap_or_default());
+    let mut remarks = Vec::new();
+    let layers = layers(&written);
+    let privacy = privacy(&from, &written)?;
+    let site = site(&from, written.site)?;
+    let source = written.source.map_or_else(|| site::source(&site), Given::value);
+    check_kind(&site, source)?;
+    let base = base(written.base_url, &site, &mut remarks)?;
+    let out = out(&from, written.out, &site, source)?;
+    let state = written.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
+    if site.is_dir() && out.is_none() && real(&state).starts_with(real(&site)) {
+        remarks.push(format!(
+            "{}: lies in the site and is published with it; --state names another folder",
+            state.display()
+        ));
+    }
+    let exclude = written.exclude.map_or_else(Vec::new, Given::value);
+    let defaults = Plan::new(site, state, base, now);
+    let plan = Plan {
+        source,
+        out,
+        previous: asked.previous.clone(),
+        name: written.name.map(Given::value),
+        summary: written.summary.map(Given::value),
+        language: written.language.map(Given::value),
+        exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
+        restricted: restricted(written.restricted)?,
+        sections: sections(written.sections)?,
+        update: written.update.map_or(defaults.update, Given::value),
+        layers,
+        privacy,
+        git_dates: written.git_dates.map_or(defaults.git_dates, Given::value),
+        reread: asked.reread,
+        trust_mtime: written.trust_mtime.map_or(defaults.trust_mtime, Given::value),
+        force: asked.force,
+        replace: written.replace.map_or_else(Vec::new, Given::value),
+        changed_list: asked.changed_list.clone(),
+        threads: written.threads.map_or(defaults.threads, Given::value),
+        ..defaults
+    };
+    Ok(Settled { plan, remarks })
+}
+
+/// The folder that paths in the file start from.
+struct Start(PathBuf);
+
+impl Start {
+    fn path(&self, given: Given<PathBuf>) -> PathBuf {
+        match given.by {
+            By::File(_) => self.0.join(given.value),
+            By::Variable(_) | By::Flag(_) => given.value,
+        }
+    }
+}
+
+fn site(from: &Start, given: Option<Given<PathBuf>>) -> Result<PathBuf, Fault> {
+    let Some(given) = given else {
+        let hint = format!("name it, as in `rutter build public`, or write `site` in {FILE}");
+        return Err(Fault::missing("which folder is the site?", hint));
+    };
+    let site = from.path(given);
+    if !site.exists() {
+        let what = format!("{}: no such folder or file", site.display());
+        return Err(Fault::missing(what, "build the site first, or name another folder"));
+    }
+    Ok(site)
+}
+
+fn check_kind(site: &Path, source: Source) -> Result<(), Fault> {
+    match (source, site.is_dir()) {
+        (Source::Html | Source::Markdown, true) | (Source::Lines, false) => Ok(()),
+        (Source::Lines, true) => Err(Fault::missing(
+            format!("{}: is a folder, wanted a file of JSON Lines", site.display()),
+            "name the file, or leave out --source",
+        )),
+        (Source::Html | Source::Markdown, false) => Err(Fault::missing(
+            format!("{}: is a file, wanted a folder", site.display()),
+            "name the site's folder, or a .jsonl or .ndjson file with a page per line",
+        )),
+    }
+}
+
+fn base(given: Option<Given<Base>>, site: &Path, remarks: &mut Vec<String>) -> Result<Base, Fault> {
+    if let Some(given) = given {
+        return Ok(given.value);
+    }
+    let home = site::Home::read(site);
+    let (base, place) = site::base_url(site, home.as_ref()).ok_or_else(|| {
+        let what = format!(
+            "{}: address of the site is not known; no CNAME, canonical link of the home page \
+             or sitemap.xml tells it",
+            site.display()
+        );
+        let hint =
+            format!("give --base-url URL, set RUTTER_BASE_URL, or write `base-url` in {FILE}");
+        Fault::missing(what, hint)
+    })?;
+    remarks.push(format!("base URL {} found in {place}", base.as_str()));
+    Ok(base)
+}
+
+/// Another folder for the result; the site's own is none.
+fn out(
+    from: &Start,
+    given: Option<Given<PathBuf>>,
+    site: &Path,
+    source: Source,
+) -> Result<Option<PathBuf>, Fault> {
+    let Some(given) = given else {
+        if source == Source::Lines {
+            let what = format!("{}: is a file, and artefacts need a folder", site.display());
+            return Err(Fault::missing(what, "name one with --out DIR"));
+        }
+        return Ok(None);
+    };
+    let by = given.by.clone();
+    let out = from.path(given);
+    let (real_out, real_site) = (real(&out), real(site));
+    if real_out == real_site && site.is_dir() {
+        return Ok(None);
+    }
+    if out.exists() && !out.is_dir() {
+        return Err(Fault::new(&by, format_args!("{}: is not a folder", out.display())));
+    }
+    if site.is_dir() && real_out.starts_with(&real_site) {
+        let what = format_args!("{}: lies inside the site that is copied to it", out.display());
+        return Err(Fault::new(&by, what));
+    }
+    Ok(Some(out))
+}
+
+fn restricted(given: Option<Given<Vec<String>>>) -> Result<Vec<String>, Fault> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    // Read as something else, it would let pages out that need a login.
+    if let Some(prefix) = given.value.iter().find(|prefix| !prefix.starts_with('/')) {
+        let shown = rutter_finding::quoted(prefix);
+        let what = format_args!("restricted: {shown} does not begin with a slash");
+        return Err(Fault::new(&given.by, what));
+    }
+    Ok(given.value)
+}
+
+fn sections(given: Option<Given<Vec<SectionRule>>>) -> Result<Vec<SectionRule>, Fault> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    for (idx, rule) in given.value.iter().enumerate() {
+        let earlier = given.value.iter().take(idx).find(|earlier| earlier.prefix == rule.prefix);
+        if let Some(earlier) = earlier {
+            let (first, second) = (&earlier.name, &rule.name);
+            let what = format!("sections `{first}` and `{second}` both begin with {}", rule.prefix);
+            return Err(Fault::new(&given.by, what));
+        }
+    }
+    Ok(given.value)
+}
+
+fn layers(written: &Written) -> Layers {
+    let usual = Layers::default();
+    Layers {
+        sitemap: chosen(written.sitemap.as_ref(), usual.sitemap),
+        collections: chosen(written.collections.as_ref(), usual.collections),
+        separate_sitemap: chosen(written.separate_sitemap.as_ref(), usual.separate_sitemap),
+        gzip: chosen(written.gzip.as_ref(), usual.gzip),
+        all: chosen(written.all.as_ref(), usual.all),
+        chain: chosen(written.chain.as_ref(), usual.chain),
+        robots: chosen(written.robots.as_ref(), usual.robots),
+        crawl_delay: written.crawl_delay.as_ref().map(|given| given.value).or(usual.crawl_delay),
+        llms: chosen(written.llms.as_ref(), usual.llms),
+        twins: chosen(written.twins.as_ref(), usual.twins),
+        inject: chosen(written.inject.as_ref(), usual.inject),
+        headers: written.headers.as_ref().map(|given| given.value).or(usual.headers),
+    }
+}
+
+fn privacy(from: &Start, written: &Written) -> anyhow::Result<Privacy> {
+    let usual = Privacy::default();
+    let acknowledged = match &written.acknowledged {
+        None => usual.acknowledged,
+        Some(given) => {
+            let path = from.path(given.clone());
+            let place = || format!("{}: {}", given.by, path.display());
+            lines(&fs::read_to_string(&path).with_context(place)?)
+        }
+    };
+    Ok(Privacy {
+        strict: chosen(written.privacy_strict.as_ref(), usual.strict),
+        no_authors: chosen(written.no_authors.as_ref(), usual.no_authors),
+        acknowledged,
+    })
+}
+
+fn chosen<T: Copy>(given: Option<&Given<T>>, usual: T) -> T {
+    given.map_or(usual, |given| given.value)
+}
+
+/// Lines that say something; a remark has a line of its own, because `#` may
+/// be part of an address.
+fn lines(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}

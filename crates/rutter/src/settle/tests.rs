@@ -1,0 +1,220 @@
+//! From what was written to what is done.
+
+use std::fs;
+
+use rutter_build::{Host, Twins};
+use rutter_scp::advert::Frequency;
+
+use super::*;
+use crate::config::{KEYS, of_file};
+
+/// A folder with a site in `public` that does not know its address.
+fn stage() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("public")).unwrap();
+    fs::write(folder.path().join("public/index.html"), "<title>Selk</title><p>Hello</p>").unwrap();
+    folder
+}
+
+fn settled(folder: &Path, text: &str) -> anyhow::Result<Settled> {
+    let config = Config { written: of_file(FILE, text)?, file: Some(folder.join(FILE)) };
+    settle(config, &Asked::default(), Timestamp::from_unix_seconds(0).unwrap())
+}
+
+fn error(folder: &Path, text: &str) -> String {
+    settled(folder, text).unwrap_err().to_string().replace(&folder.display().to_string(), "~")
+}
+
+const SITE: &str = "site = \"public\"\nbase-url = \"https://harbour.example\"\n";
+
+#[test]
+fn ours_without_settings_a_build_is_the_usual_one() {
+    let folder = stage();
+    let root = folder.path();
+    let Settled { plan, remarks } = settled(root, SITE).unwrap();
+    let site = root.join("public");
+    let usual = Plan::new(site, root.join(".rutter"), plan.base.clone(), plan.now);
+    assert_eq!(format!("{plan:?}"), format!("{usual:?}"));
+    assert!(remarks.is_empty());
+}
+
+#[test]
+fn ours_defaults_are_documented_as_they_are() {
+    let folder = stage();
+    let plan = settled(folder.path(), SITE).unwrap().plan;
+    let mut shown = format!("{plan:?}").replace("Weekly", "weekly").replace("Auto", "auto");
+    shown = shown.replace("privacy: Privacy { strict", "privacy_strict");
+    for key in KEYS {
+        let field = key.flag.replace('-', "_");
+        match key.shape.name().as_str() {
+            "true or false" => {
+                assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
+            }
+            _ if matches!(field.as_str(), "update" | "twins" | "exclude" | "restricted") => {
+                assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn ours_every_setting_reaches_the_plan() {
+    let folder = stage();
+    let root = folder.path();
+    let seen = "# looked at\n\nHT001 /a#b\n  key in /c  \n";
+    fs::write(root.join("seen.txt"), seen).unwrap();
+    let text = format!(
+        "{SITE}{}",
+        r#"
+source = "markdown"
+out = "whole"
+state = "memory"
+name = "Selk"
+summary = "A harbour"
+language = "en"
+exclude = ["drafts/"]
+restricted = ["/members/"]
+update = "daily"
+git-dates = true
+trust-mtime = true
+replace = ["robots.txt"]
+threads = 3
+[[sections]]
+name = "docs"
+prefix = "/docs/"
+[layers]
+sitemap = false
+collections = false
+separate-sitemap = true
+gzip = false
+all = false
+chain = false
+robots = false
+crawl-delay = 2
+llms = false
+twins = "off"
+inject = true
+headers = "nginx"
+[privacy]
+strict = true
+no-authors = true
+acknowledged = "seen.txt"
+"#
+    );
+    let config = Config { written: of_file(FILE, &text).unwrap(), file: Some(root.join(FILE)) };
+    let asked = Asked {
+        previous: Some("old".into()),
+        changed_list: Some("list".into()),
+        force: true,
+        reread: true,
+    };
+    let now = Timestamp::from_unix_seconds(7).unwrap();
+    let plan = settle(config, &asked, now).unwrap().plan;
+    let wanted = Plan {
+        site: root.join("public"),
+        source: Source::Markdown,
+        out: Some(root.join("whole")),
+        state: root.join("memory"),
+        previous: Some("old".into()),
+        base: Base::parse("https://harbour.example/").unwrap(),
+        now,
+        name: Some("Selk".to_owned()),
+        summary: Some("A harbour".to_owned()),
+        language: rutter_page::LanguageTag::parse("en"),
+        exclude: vec![Glob::new("drafts/")],
+        restricted: vec!["/members/".to_owned()],
+        sections: vec![SectionRule { name: "docs".to_owned(), prefix: "/docs/".to_owned() }],
+        update: Frequency::Daily,
+        layers: Layers {
+            sitemap: false,
+            collections: false,
+            separate_sitemap: true,
+            gzip: false,
+            all: false,
+            chain: false,
+            robots: false,
+            crawl_delay: Some(2.0),
+            llms: false,
+            twins: Twins::Off,
+            inject: true,
+            headers: Some(Host::Nginx),
+        },
+        privacy: Privacy {
+            strict: true,
+            no_authors: true,
+            acknowledged: vec!["HT001 /a#b".to_owned(), "key in /c".to_owned()],
+        },
+        git_dates: true,
+        reread: true,
+        trust_mtime: true,
+        force: true,
+        replace: vec!["robots.txt".to_owned()],
+        changed_list: Some("list".into()),
+        threads: 3,
+    };
+    assert_eq!(format!("{plan:?}"), format!("{wanted:?}"));
+}
+
+#[test]
+fn ours_the_address_is_found_or_asked_for() {
+    let folder = stage();
+    let root = folder.path();
+    let failed = settled(root, "site = \"public\"").unwrap_err();
+    let hint = failed.downcast_ref::<Fault>().unwrap().hint.clone().unwrap();
+    for way in ["--base-url", "RUTTER_BASE_URL", "`base-url` in rutter.toml"] {
+        assert!(hint.contains(way), "{hint}");
+    }
+    fs::write(root.join("public/CNAME"), "harbour.example\n").unwrap();
+    let found = settled(root, "site = \"public\"").unwrap();
+    assert_eq!(found.plan.base.as_str(), "https://harbour.example/");
+    assert_eq!(found.remarks, ["base URL https://harbour.example/ found in CNAME"]);
+}
+
+#[test]
+fn ours_what_cannot_be_meant_is_refused() {
+    let folder = stage();
+    let root = folder.path();
+    fs::write(root.join("pages.jsonl"), "").unwrap();
+    fs::write(root.join("pages.txt"), "").unwrap();
+    let address = "base-url = \"https://harbour.example\"";
+    for (text, wanted) in [
+        (String::new(), "which folder is the site?"),
+        ("site = \"dist\"".to_owned(), "~/dist: no such folder or file"),
+        ("site = \"pages.txt\"".to_owned(), "~/pages.txt: is a file, wanted a folder"),
+        (
+            format!("site = \"pages.jsonl\"\n{address}"),
+            "~/pages.jsonl: is a file, and artefacts need a folder",
+        ),
+        (format!("{SITE}source = \"lines\""), "~/public: is a folder, wanted a file of JSON Lines"),
+        (
+            format!("{SITE}out = \"public/out\""),
+            "rutter.toml:3:1: ~/public/out: lies inside the site that is copied to it",
+        ),
+        (format!("{SITE}out = \"pages.txt\""), "rutter.toml:3:1: ~/pages.txt: is not a folder"),
+        (
+            format!("{SITE}restricted = [\"members\"]"),
+            "rutter.toml:3:1: restricted: `members` does not begin with a slash",
+        ),
+        (
+            format!(
+                "{SITE}[[sections]]\nname=\"a\"\nprefix=\"/a\"\n[[sections]]\nname=\"b\"\n\
+                 prefix=\"/a\""
+            ),
+            "rutter.toml:3:3: sections `a` and `b` both begin with /a",
+        ),
+        (format!("{SITE}[privacy]\nacknowledged = \"none\""), "rutter.toml:4:1: ~/none"),
+    ] {
+        assert_eq!(error(root, &text), wanted);
+    }
+}
+
+#[test]
+fn ours_state_in_the_site_is_spoken_of_and_the_site_itself_is_no_other_folder() {
+    let folder = stage();
+    let text = format!("{SITE}state = \"public/.rutter\"\nout = \"./public\"");
+    let settled = settled(folder.path(), &text).unwrap();
+    assert_eq!(settled.plan.out, None);
+    assert_eq!(settled.remarks.len(), 1);
+    assert!(settled.remarks[0].contains("--state"));
+}

@@ -1,0 +1,168 @@
+//! What a folder tells about itself: its generator, its address, what it holds.
+
+pub(crate) mod generator;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rutter_build::{Base, Source};
+use rutter_extract::{Facts, Options};
+use rutter_page::{PageUrl, Timestamp};
+
+/// How much of a home page or sitemap is looked at.
+const LOOKED_AT: u64 = 1 << 20;
+
+/// Stands for the address that is not known yet. Nobody publishes there, so a
+/// relative link is told from an absolute one afterwards.
+const NOWHERE: &str = "http://localhost/";
+
+/// What lies at a path, by its name and what is in it.
+pub(crate) fn source(site: &Path) -> Source {
+    if !site.is_dir() {
+        return match ending(site).as_str() {
+            "jsonl" | "ndjson" => Source::Lines,
+            "md" | "markdown" => Source::Markdown,
+            _ => Source::Html,
+        };
+    }
+    let mut has_markdown = false;
+    let mut folders = vec![site.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                // Hidden folders and other people's packages are not the site.
+                if !name.starts_with('.') && name != "node_modules" {
+                    folders.push(entry.path());
+                }
+                continue;
+            }
+            match ending(&entry.path()).as_str() {
+                "html" | "htm" | "xhtml" => return Source::Html,
+                "md" | "markdown" => has_markdown = true,
+                _ => {}
+            }
+        }
+    }
+    if has_markdown { Source::Markdown } else { Source::Html }
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// The page a visitor of the site sees first.
+pub(crate) struct Home {
+    pub(crate) text: String,
+    pub(crate) facts: Facts,
+}
+
+impl Home {
+    pub(crate) fn read(site: &Path) -> Option<Self> {
+        let bytes = ["index.html", "index.htm", "index.xhtml"]
+            .into_iter()
+            .find_map(|name| start_of(&site.join(name)))?;
+        let url = PageUrl::parse(NOWHERE).ok()?;
+        let options = Options::new(url, Timestamp::from_unix_seconds(0)?);
+        let facts = rutter_extract::html(&bytes, &options).facts;
+        Some(Self { text: String::from_utf8_lossy(&bytes).into_owned(), facts })
+    }
+}
+
+fn start_of(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The address of a site, and where it was found.
+pub(crate) fn base_url(site: &Path, home: Option<&Home>) -> Option<(Base, &'static str)> {
+    let of_home = || of_home(site, &home?.facts);
+    of_cname(site)
+        .map(|base| (base, "CNAME"))
+        .or_else(|| of_home().map(|base| (base, "the canonical link of the home page")))
+        .or_else(|| of_sitemap(site).map(|base| (base, "sitemap.xml")))
+}
+
+/// GitHub Pages and others keep the host's name in a file.
+fn of_cname(site: &Path) -> Option<Base> {
+    let bytes = start_of(&site.join("CNAME"))?;
+    let text = String::from_utf8(bytes).ok()?;
+    let host = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let is_host = host.contains('.') && !host.contains(|c: char| "/@?#:\\".contains(c));
+    public(&format!("https://{host}/")).filter(|_| is_host)
+}
+
+fn of_home(site: &Path, facts: &Facts) -> Option<Base> {
+    let canonical = facts.canonical.as_deref()?;
+    // A home page that only sends on names the page it sends to.
+    if facts.refresh.is_some() {
+        return below(site, canonical);
+    }
+    let folder = canonical.rsplit_once('/').filter(|(_, last)| last.starts_with("index."));
+    public(folder.map_or(canonical, |(folder, _)| folder))
+}
+
+fn of_sitemap(site: &Path) -> Option<Base> {
+    let bytes = start_of(&site.join("sitemap.xml"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (_, rest) = text.split_once("<loc>")?;
+    let (loc, _) = rest.split_once("</loc>")?;
+    let loc = loc.trim();
+    let loc = loc.strip_prefix("<![CDATA[").and_then(|it| it.strip_suffix("]]>")).unwrap_or(loc);
+    below(site, &loc.trim().replace("&amp;", "&"))
+}
+
+/// The address of a folder, by the address of something in it: the shortest
+/// one from which the rest of the path leads to a file.
+fn below(site: &Path, url: &str) -> Option<Base> {
+    let bare = url.split(['?', '#']).next()?;
+    let root = public(bare)?.origin().to_owned();
+    let path = bare.get(root.len()..).unwrap_or_default().trim_start_matches('/');
+    let cuts = path.match_indices('/').map(|(at, _)| at + 1);
+    for cut in [0].into_iter().chain(cuts) {
+        let (before, rest) = path.split_at(cut);
+        if leads_to_file(site, rest) {
+            return public(&format!("{root}/{before}"));
+        }
+    }
+    public(&format!("{root}/"))
+}
+
+fn leads_to_file(site: &Path, path: &str) -> bool {
+    let is_inside = path.split('/').all(|part| part != "..");
+    let file = |name: String| is_inside && site.join(name).is_file();
+    let path = path.trim_end_matches('/');
+    if path.is_empty() {
+        return file("index.html".to_owned());
+    }
+    file(path.to_owned()) || file(format!("{path}.html")) || file(format!("{path}/index.html"))
+}
+
+/// An address that can be a published site's: not the one a local server
+/// has, not the one a generator's template begins with.
+pub(crate) fn public(url: &str) -> Option<Base> {
+    let base = Base::parse(url).ok()?;
+    let host = base.origin().split_once("://").map(|(_, host)| host)?;
+    // Brackets begin an address of version 6, where colons are no port.
+    let host = if host.starts_with('[') { host } else { host.split(':').next()? };
+    let is_local = host == "localhost" || host.starts_with("127.") || host == "0.0.0.0";
+    let is_local = is_local || host.starts_with('[') || host.ends_with(".localhost");
+    let is_template = ["example.com", "example.org", "example.net"].into_iter().any(|name| {
+        host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    });
+    (!is_local && !is_template).then_some(base)
+}
+
+/// The first of these folders that holds a site, below a folder.
+pub(crate) fn built(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    let built = names.iter().map(PathBuf::from);
+    built.into_iter().find(|name| folder.join(name).join("index.html").is_file())
+}

@@ -1,0 +1,300 @@
+//! A table of site generators: how each is known, where it writes, how it runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_build::Base;
+
+use crate::site::{Home, public};
+
+/// A program that makes sites. Paths are relative to its root.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    pub(crate) name: &'static str,
+    /// Files of its own, with a word that must stand in them, in lower case.
+    files: &'static [(&'static str, &'static str)],
+    /// Folders of a repository where people keep it.
+    roots: &'static [&'static str],
+    /// How its `generator` meta begins, in lower case.
+    meta: &'static str,
+    /// What it leaves in a home page without such a meta.
+    mark: &'static str,
+    /// Where it writes, unless the setting with this key says otherwise.
+    folder: &'static str,
+    folder_key: &'static str,
+    /// The command that builds the site: `{here}` is its root, `{root}` the
+    /// same before a name, `{cd}` goes there.
+    build: &'static str,
+    /// Settings that hold the site's address, and the path below it.
+    address: (&'static str, &'static str),
+}
+
+/// A generator, and where in the repository it was found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    generator: &'static Generator,
+    root: &'static str,
+}
+
+/// Generators whose files are particular come before those that share names.
+const GENERATORS: &[Generator] = &[
+    Generator {
+        name: "Docusaurus",
+        files: &[
+            ("docusaurus.config.js", ""),
+            ("docusaurus.config.ts", ""),
+            ("docusaurus.config.mjs", ""),
+            ("docusaurus.config.cjs", ""),
+        ],
+        roots: &["", "website/", "docs/"],
+        meta: "docusaurus",
+        mark: "",
+        folder: "build",
+        folder_key: "",
+        build: "{cd}npm ci && npm run build",
+        address: ("url", "baseUrl"),
+    },
+    Generator {
+        name: "VitePress",
+        files: &[
+            (".vitepress/config.js", ""),
+            (".vitepress/config.ts", ""),
+            (".vitepress/config.mjs", ""),
+            (".vitepress/config.mts", ""),
+        ],
+        roots: &["", "docs/"],
+        meta: "vitepress",
+        mark: "",
+        folder: ".vitepress/dist",
+        folder_key: "",
+        build: "npm ci && npx vitepress build {here}",
+        address: ("hostname", ""),
+    },
+    Generator {
+        name: "Astro",
+        files: &[
+            ("astro.config.mjs", ""),
+            ("astro.config.js", ""),
+            ("astro.config.ts", ""),
+            ("astro.config.cjs", ""),
+        ],
+        roots: &[""],
+        meta: "astro",
+        mark: "",
+        folder: "dist",
+        folder_key: "outDir",
+        build: "npm ci && npm run build",
+        address: ("site", "base"),
+    },
+    Generator {
+        name: "Next.js",
+        files: &[("next.config.js", ""), ("next.config.mjs", ""), ("next.config.ts", "")],
+        roots: &[""],
+        meta: "next.js",
+        mark: "/_next/static/",
+        folder: "out",
+        folder_key: "",
+        build: "npm ci && npm run build",
+        address: ("", ""),
+    },
+    Generator {
+        name: "Eleventy",
+        files: &[
+            (".eleventy.js", ""),
+            ("eleventy.config.js", ""),
+            ("eleventy.config.mjs", ""),
+            ("eleventy.config.cjs", ""),
+            ("eleventy.config.ts", ""),
+        ],
+        roots: &[""],
+        meta: "eleventy",
+        mark: "",
+        folder: "_site",
+        folder_key: "",
+        build: "npm ci && npx eleventy",
+        address: ("", ""),
+    },
+    Generator {
+        name: "Hexo",
+        files: &[("package.json", "\"hexo\"")],
+        roots: &[""],
+        meta: "hexo",
+        mark: "",
+        folder: "public",
+        folder_key: "",
+        build: "npm ci && npx hexo generate",
+        address: ("", ""),
+    },
+    Generator {
+        name: "MkDocs",
+        files: &[("mkdocs.yml", ""), ("mkdocs.yaml", "")],
+        roots: &[""],
+        meta: "mkdocs",
+        mark: "",
+        folder: "site",
+        folder_key: "site_dir",
+        build: "mkdocs build",
+        address: ("site_url", ""),
+    },
+    Generator {
+        name: "mdBook",
+        files: &[("book.toml", "")],
+        roots: &["", "book/", "docs/", "guide/"],
+        meta: "mdbook",
+        mark: "<!-- Book generated using mdBook -->",
+        folder: "book",
+        folder_key: "build-dir",
+        build: "mdbook build {here}",
+        address: ("", ""),
+    },
+    Generator {
+        name: "Hugo",
+        files: &[
+            ("hugo.toml", ""),
+            ("hugo.yaml", ""),
+            ("hugo.yml", ""),
+            ("hugo.json", ""),
+            ("config/_default/hugo.toml", ""),
+            ("config/_default/hugo.yaml", ""),
+            ("config/_default/config.toml", ""),
+            ("config/_default/config.yaml", ""),
+            ("config.toml", "baseurl"),
+            ("config.yaml", "baseurl"),
+            ("config.yml", "baseurl"),
+        ],
+        roots: &[""],
+        meta: "hugo",
+        mark: "",
+        folder: "public",
+        folder_key: "publishDir",
+        build: "hugo",
+        address: ("baseURL", ""),
+    },
+    Generator {
+        name: "Zola",
+        files: &[("zola.toml", ""), ("config.toml", "base_url")],
+        roots: &[""],
+        meta: "zola",
+        mark: "",
+        folder: "public",
+        folder_key: "output_dir",
+        build: "zola build",
+        address: ("base_url", ""),
+    },
+    Generator {
+        name: "Jekyll",
+        files: &[("_config.yml", ""), ("_config.yaml", ""), ("_config.toml", "")],
+        roots: &["", "docs/"],
+        meta: "jekyll",
+        mark: "",
+        folder: "_site",
+        folder_key: "destination",
+        build: "{cd}bundle install && bundle exec jekyll build",
+        address: ("url", "baseurl"),
+    },
+    Generator {
+        name: "Sphinx",
+        files: &[("conf.py", "project")],
+        roots: &["", "docs/", "doc/"],
+        meta: "docutils",
+        mark: "_static/documentation_options.js",
+        folder: "_build/html",
+        folder_key: "",
+        build: "sphinx-build -M html {here} {root}_build",
+        address: ("html_baseurl", ""),
+    },
+    Generator {
+        name: "Sphinx",
+        files: &[("source/conf.py", "project")],
+        roots: &["", "docs/", "doc/"],
+        meta: "docutils",
+        mark: "_static/documentation_options.js",
+        folder: "build/html",
+        folder_key: "",
+        build: "sphinx-build -M html {root}source {root}build",
+        address: ("html_baseurl", ""),
+    },
+];
+
+/// Tells the generator by its files in a folder.
+pub(crate) fn of_folder(folder: &Path) -> Option<Known> {
+    let is_there = |path: &Path, word: &str| match word {
+        "" => path.is_file(),
+        word => fs::read_to_string(path).is_ok_and(|text| text.to_ascii_lowercase().contains(word)),
+    };
+    GENERATORS.iter().find_map(|generator| {
+        let root = generator.roots.iter().find(|root| {
+            let mut files = generator.files.iter();
+            files.any(|(name, word)| is_there(&folder.join(root).join(name), word))
+        })?;
+        Some(Known { generator, root })
+    })
+}
+
+/// Tells the generator by the home page it made.
+pub(crate) fn of_home(home: &Home) -> Option<Known> {
+    let metas = home.facts.metas.iter().filter(|(name, _)| name == "generator");
+    let metas: Vec<String> = metas.map(|(_, value)| value.to_ascii_lowercase()).collect();
+    let by_meta = |it: &&Generator| metas.iter().any(|meta| meta.starts_with(it.meta));
+    let by_mark = |it: &&Generator| !it.mark.is_empty() && home.text.contains(it.mark);
+    let found = GENERATORS.iter().find(by_meta).or_else(|| GENERATORS.iter().find(by_mark));
+    found.map(|generator| Known { generator, root: "" })
+}
+
+impl Known {
+    pub(crate) fn name(self) -> &'static str {
+        self.generator.name
+    }
+
+    /// The command that builds the site.
+    pub(crate) fn build(self) -> String {
+        let here = if self.root.is_empty() { "." } else { self.root.trim_end_matches('/') };
+        let cd = if self.root.is_empty() { String::new() } else { format!("cd {here} && ") };
+        let build = self.generator.build.replace("{cd}", &cd);
+        build.replace("{here}", here).replace("{root}", self.root)
+    }
+
+    /// Where the site is built to, below a folder.
+    pub(crate) fn folder(self, folder: &Path) -> PathBuf {
+        let text = self.settings(folder).unwrap_or_default();
+        let named = setting(&text, self.generator.folder_key);
+        let named = named.map(|named| named.trim_start_matches("./").trim_end_matches('/'));
+        Path::new(self.root).join(named.unwrap_or(self.generator.folder))
+    }
+
+    /// The site's address, where the generator's settings hold it.
+    pub(crate) fn base_url(self, folder: &Path) -> Option<Base> {
+        let (address, path) = self.generator.address;
+        let text = self.settings(folder)?;
+        let url = setting(&text, address)?.trim_end_matches('/');
+        let path = setting(&text, path).unwrap_or_default().trim_start_matches('/');
+        public(&format!("{url}/{path}"))
+    }
+
+    fn settings(self, folder: &Path) -> Option<String> {
+        let root = folder.join(self.root);
+        let files = self.generator.files.iter();
+        files.map(|(name, _)| fs::read_to_string(root.join(name))).find_map(Result::ok)
+    }
+}
+
+/// The value of a setting that stands on a line of its own, in any of the
+/// languages settings are written in.
+fn setting<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    if key.is_empty() {
+        return None;
+    }
+    text.lines().find_map(|line| {
+        let line = line.trim_start().trim_start_matches(['"', '\'']);
+        let (name, rest) = line.split_at_checked(key.len())?;
+        let rest = rest.trim_start_matches(['"', '\'']).trim_start();
+        let value = rest.strip_prefix([':', '=']).filter(|_| name.eq_ignore_ascii_case(key))?;
+        let value = value.trim();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+        let value = match quote {
+            Some(quote) => value.get(1..)?.split(quote).next()?,
+            None => value.split([' ', '#', ',']).next()?,
+        };
+        Some(value).filter(|value| !value.is_empty())
+    })
+}
