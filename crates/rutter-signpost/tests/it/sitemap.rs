@@ -153,7 +153,7 @@ fn ours_the_cut_between_windows_changes_nothing() {
 fn many(n: usize) -> String {
     let mut text = ROOT.to_owned();
     for n in 0..n {
-        write!(text, "<url><loc>https://h.example/{n}</loc></url>\n").unwrap();
+        writeln!(text, "<url><loc>https://h.example/{n}</loc></url>").unwrap();
     }
     text + "</urlset>"
 }
