@@ -18,6 +18,7 @@ mod extract;
 mod roles;
 mod score;
 mod scp;
+mod sitemap;
 mod table;
 
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("scp" | "extract")) => {
+        Some(chore @ ("scp" | "extract" | "sitemap")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -48,6 +49,9 @@ fn main() -> anyhow::Result<()> {
                 return scp::run(number("--pages", 102_000), n_rounds);
             }
             let path = |name: &str| value(name).map(PathBuf::from);
+            if chore == "sitemap" {
+                return sitemap::run(path("--peer").as_deref(), n_rounds);
+            }
             extract::run(&extract::Places {
                 docs: path("--docs"),
                 news: path("--news"),
@@ -61,7 +65,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | score DIR"
         ),
     }
 }

@@ -28,6 +28,9 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
             Ok(crate::extract::extract_once(&crate::extract::listed(files)?))
         }
         ("apply", [snapshot, delta, out]) => merge(snapshot, delta, out),
+        (role, [file]) if role.starts_with("sitemap-") => {
+            crate::sitemap::run_role(role.trim_start_matches("sitemap-"), file)
+        }
         _ => bail!("no role {role} with {} paths", paths.len()),
     }
 }

@@ -11,6 +11,7 @@ mod fuzz;
 mod interop;
 mod outside;
 mod score;
+mod signpost;
 mod tidy;
 
 use std::path::PathBuf;
@@ -26,9 +27,11 @@ const USAGE: &str = "usage: cargo xtask CHORE
   docs [--check]   write what docs/ gets from the program, or see that it is up to date
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
-  outside DIR      the same on pages the project never contains, with trafilatura beside us
+  outside DIR      the same on pages the project never contains, with trafilatura beside us;
+                   robots verdicts, sitemaps and schemas where the folder has them
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers
+  bench sitemap    speed and memory of sitemaps beside peers
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -69,6 +72,7 @@ fn test() -> anyhow::Result<()> {
     docs::check()?;
     clauses::check()?;
     interop::run_all()?;
+    signpost::schemas(None)?;
     fuzz::build()?;
     println!("xtask test: everything passed");
     Ok(())
@@ -85,6 +89,9 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         let rest =
             rest.iter().map(|arg| if arg.starts_with("--") { arg.into() } else { here.join(arg) });
         return run(command.arg("--peer").arg(peer).args(rest));
+    }
+    if let ["sitemap", rest @ ..] = rest {
+        return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;

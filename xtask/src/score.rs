@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::{cargo, outside, root, run};
+use crate::{cargo, outside, root, run, signpost};
 
 /// The documentation packages extraction is measured on.
 const PACKAGES: [&str; 3] = ["sqlite3-doc", "git-doc", "debian-policy"];
@@ -31,8 +31,12 @@ pub(crate) fn score(folders: &[&str]) -> anyhow::Result<()> {
 /// `folder`, and how much of Debian's documentation survives.
 pub(crate) fn outside(folder: &str) -> anyhow::Result<()> {
     let folder = std::env::current_dir()?.join(folder);
-    let python = outside::python(&["lxml_html_clean", "trafilatura", "lxml"])?;
+    let has_signposts = signpost::outside(&folder)?;
     let places = unpack(&folder)?;
+    if has_signposts && places.is_empty() {
+        return Ok(());
+    }
+    let python = outside::python(&["lxml_html_clean", "trafilatura", "lxml"])?;
     ensure!(!places.is_empty(), "{} holds neither snippets nor metadata", folder.display());
     for place in &places {
         run(bench().arg("score").arg(place))?;

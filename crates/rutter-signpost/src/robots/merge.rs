@@ -57,12 +57,18 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
     let Parts { head, tail, has_block } = split(existing.unwrap_or_default());
     let outside = [head.as_slice(), tail.as_slice()].concat();
     let owner = Robots::parse(&outside);
-    let is_torn = has_block && tears(&head, &tail);
+    // Stray marks of the owner's would become a block if ours left its place.
+    let is_knotted = has_block && split(&outside).has_block;
+    let is_tearing = has_block && tears(&head, &tail);
+    let is_torn = is_tearing && !is_knotted;
+    let group = wishes.group.as_ref().filter(|_| !is_tearing || is_torn);
     let (before, after): (&[u8], &[u8]) =
         if has_block && !is_torn { (&head, &tail) } else { (&outside, b"") };
     let opening = Opening { is_open: ends_open(before) };
     let whole = |block: &[u8]| {
         let mut out = before.to_vec();
+        let empty = [BEGIN, b"\n", END, b"\n"].concat();
+        let block = if block.is_empty() && is_knotted { &empty } else { block };
         if block.is_empty() {
             out.extend(after);
             return out;
@@ -79,11 +85,13 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
         out.extend(after);
         out
     };
-    let merged = whole(&block(wishes, &owner, opening, wishes.group.as_ref()));
-    if merged.len() <= Robots::MOST_BYTES || wishes.group.is_none() {
+    let merged = whole(&block(wishes, &owner, opening, group));
+    let is_read = merged.len() <= Robots::MOST_BYTES;
+    if is_read && !(is_tearing && is_knotted) {
         return merged;
     }
-    // Crawlers stop reading there; a group without its rules would allow all.
+    // Crawlers stop reading there, and a group without its rules allows all;
+    // so what tears nothing apart has to do.
     let wishes = Wishes { crawl_delay: None, ..wishes.clone() };
     whole(&block(&wishes, &owner, opening, None))
 }

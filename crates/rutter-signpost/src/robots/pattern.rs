@@ -83,13 +83,13 @@ fn path_of(target: &str) -> &str {
     rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or("/")
 }
 
-/// Encodes bytes beyond ASCII.
+/// Encodes bytes that no address holds: beyond ASCII, spaces, controls.
 fn encoded(text: &[u8]) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let digit = |value: u8| HEX.get(usize::from(value)).copied().unwrap_or(b'0');
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {
-        if byte.is_ascii() {
+        if byte.is_ascii_graphic() {
             out.push(byte);
         } else {
             out.extend([b'%', digit(byte >> 4), digit(byte & 15)]);

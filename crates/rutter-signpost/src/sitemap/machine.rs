@@ -103,6 +103,8 @@ pub(super) struct Machine {
     seen: u8,
     latest: u8,
     text: String,
+    /// Text of the entry that stands in no field.
+    loose: String,
     foreign: Foreign,
     foreign_line: u64,
     /// The extension being kept, and where declarations can be put into it.
@@ -136,6 +138,7 @@ impl Machine {
             seen: 0,
             latest: 0,
             text: String::new(),
+            loose: String::new(),
             foreign: Foreign {
                 namespace: String::new(),
                 name: String::new(),
@@ -389,6 +392,7 @@ impl Machine {
             self.at = At::Entry;
             self.entry_depth = self.depth;
             (self.seen, self.latest) = (0, 0);
+            self.loose.clear();
             self.entry.line = self.line_at(token);
             return Ok(());
         }
@@ -483,7 +487,12 @@ impl Machine {
                 self.bounded(self.foreign.text.len(), token)
             }
             At::Capture => self.keep(token),
-            At::Prolog if text.trim().is_empty() => {
+            // Some forget `loc` and write the address right into the entry.
+            At::Entry if !is_blank(text) => {
+                self.loose.push_str(text);
+                self.bounded(self.loose.len(), token)
+            }
+            At::Prolog if is_blank(text) => {
                 self.has_blank_start = true;
                 Ok(())
             }
@@ -565,6 +574,10 @@ impl<'p> Token<'p> {
     fn bytes(self) -> &'p [u8] {
         self.piece.get(self.start..self.end).unwrap_or_default()
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
 fn position(xml: &quick_xml::Reader<&[u8]>) -> usize {

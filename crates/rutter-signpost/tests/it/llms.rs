@@ -1,1 +1,85 @@
-//! Placeholder.
+//! llms.txt, written, read and judged.
+
+use proptest::prelude::*;
+use rutter_finding::Finding;
+use rutter_signpost::llms::{Head, judge, parse, write_head, write_link, write_section};
+
+use crate::codes;
+
+#[test] // D82
+fn ours_the_common_layout() {
+    let mut out = Vec::new();
+    let head = Head { title: "Harbour", summary: "All about\nboats.", notes: &["# Not a title"] };
+    write_head(&mut out, &head).unwrap();
+    write_section(&mut out, "Machine-readable indexes").unwrap();
+    write_link(&mut out, "Index", "https://h.example/spxi-index.jsonld", "").unwrap();
+    write_link(&mut out, "Tides [new]", "https://h.example/tides_(1)", "when\nto sail").unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(
+        text,
+        "# Harbour\n\n> All about boats.\n\n\\# Not a title\n\n## Machine-readable indexes\n\n\
+         - [Index](https://h.example/spxi-index.jsonld)\n\
+         - [Tides \\[new\\]](https://h.example/tides_%281%29): when to sail\n"
+    );
+    let llms = parse(&text);
+    assert_eq!(llms.title.as_deref(), Some("Harbour"));
+    assert_eq!(llms.summary.as_deref(), Some("All about boats."));
+    let titles: Vec<_> = llms.links().map(|link| (link.title.as_str(), link.line)).collect();
+    assert_eq!(titles, [("Index", 9), ("Tides [new]", 10)]);
+    let mut findings: Vec<Finding> = Vec::new();
+    judge(&text, &mut findings);
+    assert_eq!(findings, []);
+}
+
+#[test] // D82
+fn ours_real_shapes_are_read() {
+    let llms = parse(
+        "\u{feff}# Site\n> one\n> two\n\n```\n# code\n- [x](y)\n```\n## Docs\n\
+         * [A](</a b> \"title\") – note\n- [B [c]](/b)\ntext\n### Deeper\n+ [D](https://h.example/d)\n",
+    );
+    assert_eq!(llms.title.as_deref(), Some("Site"));
+    assert_eq!(llms.summary.as_deref(), Some("one two"));
+    let links: Vec<_> = llms
+        .links()
+        .map(|link| (link.title.as_str(), link.url.as_str(), link.note.as_str()))
+        .collect();
+    assert_eq!(links, [("A", "/a", "note"), ("B [c]", "/b", ""), ("D", "https://h.example/d", "")]);
+}
+
+#[test] // D82 D89
+fn ours_faults_are_found_with_their_lines() {
+    for (text, wanted) in [
+        ("> summary\n\n## Section\n", &["0 LT001"][..]),
+        ("# Site\n", &["0 LT002"]),
+        ("# Site\n> s\n## A\n- nothing\n", &["4 LT003"]),
+        ("<!DOCTYPE html><title>x", &["1 LT004"]),
+        ("hello\n# Site\n> s\n", &["1 LT006"]),
+        ("# Site\n> s\n## A\n- [a](javascript:x)\n- [b](/b)\n", &["4 LT007"]),
+    ] {
+        let mut findings: Vec<Finding> = Vec::new();
+        judge(text, &mut findings);
+        assert_eq!(codes(&findings), wanted, "{text}");
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    judge(&format!("# Site\n> s\n{}", "x".repeat(1_000_000)), &mut findings);
+    assert_eq!(codes(&findings), ["0 LT005"]);
+}
+
+proptest! {
+    #[test]
+    fn ours_no_title_breaks_out(title in "\\PC{0,20}", note in "[ -~\n\r]{0,20}") {
+        let mut out = Vec::new();
+        write_section(&mut out, "S").unwrap();
+        write_link(&mut out, &title, "https://h.example/a", &note).unwrap();
+        write_link(&mut out, "last", "https://h.example/b", "").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let llms = parse(&text);
+        let links: Vec<_> = llms.links().collect();
+        prop_assert_eq!(links.len(), 2, "{}", text);
+        prop_assert_eq!(&links[0].url, "https://h.example/a");
+        let words = title.split(|c: char| c.is_whitespace() || c.is_control());
+        let plain = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let wanted = if plain.is_empty() { "https://h.example/a" } else { &plain };
+        prop_assert_eq!(&links[0].title, wanted);
+    }
+}

@@ -18,8 +18,8 @@ pub(crate) struct Args {
     /// The robots.txt; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Product token of the crawler, such as GPTBot
-    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    /// Product token of the crawler, such as `GPTBot`
+    #[arg(long, value_name = "NAME")]
     agent: String,
     /// Addresses or paths to ask about; `-` reads them from standard input, a line each
     #[arg(required = true, value_name = "URL")]
@@ -87,12 +87,4 @@ fn answer(args: &Args, robots: &Robots, url: &str, out: &mut Output) -> anyhow::
 fn written(rule: &RobotsRule) -> String {
     let word = if rule.is_allow { "Allow" } else { "Disallow" };
     format!("{word}: {}", rule.pattern)
-}
-
-fn parse_agent(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Err("a crawler has a name, for instance GPTBot".to_owned());
-    }
-    Ok(text.to_owned())
 }

@@ -157,13 +157,18 @@ impl Machine {
 
     /// Hands an entry on, unless it has no address one could use.
     pub(super) fn end_entry(&mut self, out: &mut VecDeque<Out>) {
-        let entry = std::mem::take(&mut self.entry);
+        let mut entry = std::mem::take(&mut self.entry);
         let line = entry.line;
         let mut found = |rule: &'static Rule, detail: String| {
             out.push_back(Out::Finding(Finding::new(rule, Place::line(line), detail)));
         };
         if entry.loc.is_empty() {
-            return found(&rules::LOC_MISSING, String::new());
+            let loose = self.loose.trim();
+            if !is_plain_address(loose) {
+                return found(&rules::LOC_MISSING, String::new());
+            }
+            found(&rules::LOC_MISSING, "its text is taken instead".to_owned());
+            loose.clone_into(&mut entry.loc);
         }
         if self.limits.loc < entry.loc.len() && self.limits.loc < entry.loc.chars().count() {
             return found(&rules::LOC_TOO_LONG, quoted(&entry.loc));
