@@ -94,6 +94,7 @@ impl<'p> Build<'p> {
         drop(fs::remove_dir_all(&next));
         fs::create_dir_all(&next).at(&next)?;
         let templates = load_templates(&paths)?;
+        let had_templates = !templates.is_empty();
         let Inventory { pages, others, .. } = inventory;
         let mut build = Self {
             plan,
@@ -111,7 +112,7 @@ impl<'p> Build<'p> {
         build.choose_sections();
         let (ledger, pack) = (build.paths.ledger(), build.paths.pack());
         build.learned = fit::fit(plan, &build.names, &ledger, &pack, &mut build.templates)?;
-        if 0 < build.learned && ledger.exists() {
+        if 0 < build.learned && had_templates {
             listener
                 .says("the site looks different: what its pages have in common was learned anew");
         }
@@ -299,13 +300,14 @@ impl<'p> Build<'p> {
     fn settings(&self) -> String {
         let plan = self.plan;
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             plan.layers,
             plan.name,
             plan.summary,
             plan.update,
             plan.target(),
-            plan.sections
+            plan.sections,
+            plan.replace
         );
         Digest::of(text.as_bytes()).to_string()
     }
@@ -316,7 +318,8 @@ impl<'p> Build<'p> {
         let pages = self.names.iter().map(|name| &*name.path);
         let others = self.others.iter().map(|name| &**name);
         let is_made = |name: &str| project::is_made(plan, name);
-        !self.manifest.files.is_empty()
+        !plan.force
+            && !self.manifest.files.is_empty()
             && self.manifest.is_in_place(plan.target())
             && (plan.out.is_none()
                 || plan.layers.inject

@@ -23,6 +23,10 @@ const MOST_DELTAS: usize = 30;
 const OFFERED_DAYS: i64 = 400;
 const STALE_DAYS: i64 = 180;
 const DAY: i64 = 86_400;
+/// Bytes up to which a snapshot is made for a removal alone.
+const CHEAP: u64 = 1 << 20;
+/// Bytes of removed addresses that fit the first line of a delta (D95).
+const MOST_REMOVED_BYTES: usize = 800_000;
 
 /// What is to be made for a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +45,9 @@ pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Time
     };
     // Nobody can follow from a state that was never published.
     let is_chained = last.state() == Some(tally.before);
+    let n_bytes: usize = tally.removed.iter().map(|url| url.len() + 3).sum();
     let fits = tally.removed.len() <= Chain::MOST_REMOVED
+        && n_bytes <= MOST_REMOVED_BYTES
         && (plan.layers.chain || tally.removed.is_empty());
     let age = stamp.seconds_since(snapshot.generated);
     if !tally.is_changed() && is_chained {
@@ -50,7 +56,11 @@ pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Time
     let deltas = published.deltas(&tally.name);
     let bytes = |one: &Published1| one.files.first().map_or(0, |file| file.bytes);
     let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();
+    // Plain readers learn of a removal by a snapshot only (SCP-137); a small
+    // one costs less than their doubt.
+    let is_cheap = bytes(snapshot) <= CHEAP;
     let is_due = plan.update.seconds() <= age
+        || (is_cheap && !tally.removed.is_empty())
         || MOST_DELTAS <= deltas.len()
         || bytes(snapshot) < 2 * delta_bytes
         || !fits

@@ -13,7 +13,7 @@ use crate::ledger::Row;
 use crate::pack::Meta;
 use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
-use crate::section::{MAIN, Sections};
+use crate::section::{ALL, MAIN, Sections};
 use crate::signs::SCP;
 
 /// Bytes above which sections have files of their own.
@@ -107,8 +107,9 @@ impl<'p> Listing<'p> {
             for (name, prefix, path) in &parts {
                 let file = own_file(plan, name, prefix.as_deref());
                 let mut text = Vec::new();
-                let head = format!("{title}: {name}");
-                let head = llms::Head { title: &head, summary: "", notes: &[] };
+                let own_title = format!("{title}: {name}");
+                let own_summary = format!("The pages of the section {name}, one line each.");
+                let head = llms::Head { title: &own_title, summary: &own_summary, notes: &[] };
                 llms::write_head(&mut text, &head).at(path)?;
                 llms::write_section(&mut text, name).at(path)?;
                 let whole = stage.fresh();
@@ -186,7 +187,9 @@ fn indexes(
         let Some(file) = snapshot.files.first() else { continue };
         let url = plan.base.join(&format!("{SCP}/{}", file.name));
         let note = format!("{} pages in one file, Site Content Protocol 0.1", snapshot.pages);
-        llms::write_link(out, &format!("All pages of {section}"), &url, &note)?;
+        let title =
+            if section == ALL { "All pages".to_owned() } else { format!("Pages of {section}") };
+        llms::write_link(out, &title, &url, &note)?;
     }
     Ok(())
 }

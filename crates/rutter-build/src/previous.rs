@@ -92,7 +92,7 @@ pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize
     chain.save(&chain_path)?;
     fs::rename(&chain_path, paths.chain()).at(&chain_path)?;
     fs::rename(&ledger, paths.ledger()).at(&ledger)?;
-    Ok(rows.len())
+    Ok(rows.values().filter(|row| row.is_public()).count())
 }
 
 fn row(url: &str, section: &str, seen: Seen, removed: Option<Timestamp>) -> Row {

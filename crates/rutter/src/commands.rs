@@ -194,6 +194,14 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
     }
 }
 
+/// Every rule of every crate, in the order of their codes.
+fn all_rules() -> Vec<&'static rutter_finding::Rule> {
+    let mut rules = rutter_check::registry::all();
+    rules.extend(rutter_build::rules::ALL);
+    rules.sort_by_key(|rule| rule.code);
+    rules
+}
+
 /// Shows a number of bytes the way people read it.
 fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()

@@ -1,7 +1,9 @@
 //! `rutter explain`: what a rule means and what to do about it.
 
 use rutter_check::registry;
+use rutter_finding::Rule;
 
+use crate::commands::all_rules;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -17,12 +19,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     match &args.code {
         None => {
-            for rule in registry::all() {
+            for rule in all_rules() {
                 writeln!(out.data(), "{} {}: {}", rule.code, rule.name, rule.title)?;
             }
         }
         Some(code) => {
-            let rule = registry::find(code).ok_or_else(|| {
+            let is_it = |rule: &&Rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code;
+            let rule = all_rules().into_iter().find(is_it).ok_or_else(|| {
                 let shown = rutter_finding::quoted(code);
                 anyhow::anyhow!("no rule is called {shown}; `rutter explain` lists them all")
             })?;

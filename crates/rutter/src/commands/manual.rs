@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use rutter_check::registry;
 
 use crate::Cli;
+use crate::commands::all_rules;
 use crate::config::document;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -81,7 +82,7 @@ fn rules() -> String {
          *For readers* is how `rutter check --lenient` and every reading command take it, \
          *for judges* how `rutter check` does.\n",
     );
-    for rule in registry::all() {
+    for rule in all_rules() {
         text.push('\n');
         text.push_str(&registry::explain(rule));
     }

@@ -1,0 +1,141 @@
+//! What may leave, and how far (D85, D94).
+
+use rutter_build::BuildError;
+
+use crate::site::{BASE, Site, page, words};
+
+fn listed(site: &Site, path: &str) -> (bool, bool, bool) {
+    let url = format!("{BASE}{path}");
+    let in_sitemap = site.sitemap().0.iter().any(|entry| entry.loc == url);
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    let in_collection = lines.iter().any(|line| line.contains(&format!("\"url\":\"{url}\"")));
+    let llms = std::fs::read_to_string(site.path("out/llms.txt")).unwrap();
+    let stem = path.strip_suffix(".html").unwrap_or(path);
+    (in_sitemap, in_collection, llms.contains(&format!("{BASE}{stem}.md")))
+}
+
+#[test] // SCP-169 SCP-170 SCP-173 SCP-174 D85
+fn spec_the_visibility_matrix() {
+    let mut site = Site::of(6);
+    let with =
+        |head: &str| page("Home", "Odd", &words(99)).replace("</head>", &format!("{head}</head>"));
+    site.put("public.html", &with(""));
+    site.put("noindex.html", &with("<meta name=\"robots\" content=\"noindex\">"));
+    site.put("noai.html", &with("<meta name=\"robots\" content=\"noai\">"));
+    site.put(
+        "later.html",
+        &with("<meta property=\"article:published_time\" content=\"2030-01-01T00:00:00Z\">"),
+    );
+    site.put("moved.html", "<html><head><meta http-equiv=\"refresh\" content=\"0; url=/\"></head><body>Moved.</body></html>");
+    site.put("login.html", "<html lang=en><title>Sign in</title><body><h1>Sign in</h1><form><input type=\"password\"></form></body></html>");
+    site.put("members/list.html", &with(""));
+    site.put("private/a.html", &with(""));
+    site.put("robots.txt", "User-agent: *\nDisallow: /private/\n");
+    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    assert_eq!(outcome.pages, 8);
+    for (path, expected, sight) in [
+        ("public.html", (true, true, true), "public"),
+        ("noai.html", (true, false, false), "listed"),
+        ("noindex.html", (false, false, false), "bare"),
+        ("login.html", (false, false, false), "bare"),
+        ("members/list.html", (false, false, false), "bare"),
+        ("private/a.html", (false, false, false), "bare"),
+        ("later.html", (false, false, false), "hidden"),
+        ("moved.html", (false, false, false), "hidden"),
+    ] {
+        assert_eq!(listed(&site, path), expected, "{path}");
+        assert_eq!(site.row(path)[1], sight, "{path}");
+    }
+    let mut reasons: Vec<_> = outcome.excluded.iter().map(|why| why.reason).collect();
+    reasons.sort_unstable();
+    assert_eq!(
+        reasons,
+        [
+            "asks for a password",
+            "disallowed by robots.txt",
+            "noindex",
+            "not for AI",
+            "published later",
+            "redirect",
+            "restricted"
+        ]
+    );
+    // No twin of what may not leave.
+    assert!(!site.files().contains_key("noindex.md"));
+    // A page that turns away is a removal; one that opens is new, with its old date.
+    site.put("public.html", &with("<meta name=\"robots\" content=\"noindex\">"));
+    site.put("noindex.html", &with(""));
+    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    assert_eq!((outcome.new, outcome.changed, outcome.removed), (1, 0, 1));
+    let (delta, lines) = site.newest("all", "delta").unwrap();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(delta.chain.unwrap().removed, [format!("{BASE}public.html")]);
+    // Time opens what was planned.
+    site.now = rutter_page::Timestamp::parse("2030-01-02T00:00:00Z").unwrap();
+    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    assert_eq!(outcome.new, 1);
+    assert_eq!(site.row("later.html")[1], "public");
+}
+
+#[test] // SCP-201 D94
+fn spec_a_secret_stops_the_build_until_it_is_acknowledged() {
+    let mut site = Site::of(3);
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = ["AKIA", "Q3EGRT7WZ5KLM2NP"].concat();
+    site.put("key.html", &page("Home", "Key", &format!("Use {secret} to get in.")));
+    let mut mark = String::new();
+    match site.build_with(|_| {}) {
+        Err(BuildError::Private(1)) => {}
+        other => panic!("{:?}", other.map(|(outcome, _)| outcome)),
+    }
+    assert!(!site.path("out/sitemap.xml").exists());
+    for n in 0..2 {
+        let acknowledged = vec![mark.clone()];
+        let result = site.build_with(|plan| plan.privacy.acknowledged = acknowledged);
+        if n == 0 {
+            // The mark is in the finding; ask for it.
+            let plan = site.plan();
+            let mut heard = crate::site::Heard::default();
+            drop(rutter_build::build(&plan, &mut heard));
+            let secret_found = heard.findings.iter().find(|found| found.1 == "BD005");
+            let (place, _, detail) = secret_found.unwrap();
+            assert_eq!(place, "key.html");
+            assert!(!detail.contains(&secret));
+            mark = detail.rsplit(' ').next().unwrap().to_owned();
+        } else {
+            assert_eq!(result.unwrap().0.pages, 5);
+        }
+    }
+}
+
+#[test] // SCP-171 SCP-172
+fn spec_comments_and_private_data_of_people_stay_out() {
+    let mut site = Site::of(3);
+    let schema = r#"<script type="application/ld+json">{"@type":"Article","headline":"Dredging","dateModified":"2031-01-01T00:00:00Z","author":{"@type":"Person","name":"Ada","email":"ada@harbour.org","telephone":"+44 20 7946 0958"}}</script>"#;
+    let text = page("Home", "Dredging", &words(5))
+        .replace("</head>", &format!("{schema}</head>"))
+        .replace("</main>", "</main><section id=\"comments\" class=\"comments\"><h2>Comments</h2><p>Bob wrote: I saw it on Sunday, and it was really something to see.</p></section>");
+    site.put("article.html", &text);
+    site.put(
+        "contact.html",
+        &page(
+            "Home",
+            "Contact",
+            "Write to office@harbour.org, and the office answers within two days.",
+        ),
+    );
+    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!(outcome.pages, 6);
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    let line = lines.iter().find(|line| line.contains("article.html")).unwrap();
+    assert!(line.contains("Ada") && !line.contains("ada@harbour.org") && !line.contains("7946"));
+    assert!(!line.contains("Bob wrote"));
+    // A build time never enters: the date of the schema is the ledger's.
+    assert!(line.contains(&format!("\"dateModified\":\"{}\"", site.row("article.html")[4])));
+    assert_eq!(heard.codes("contact.html"), ["BD006"]);
+    let strict = site.build_with(|plan| {
+        plan.privacy.strict = true;
+        plan.reread = true;
+    });
+    assert!(matches!(strict, Err(BuildError::Private(1))));
+}

@@ -1,0 +1,256 @@
+//! Lost state, lost files, interrupted builds, broken input.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rutter_build::{BuildError, Source};
+
+use crate::site::{BASE, Site, page, words};
+
+/// Files by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A site with a history: edits, removals, new pages.
+fn lived_in() -> Site {
+    let mut site = Site::of(50);
+    site.put(
+        "docs/0004.html",
+        &page("Home", "Page 4", &words(4))
+            .replace("</head>", "<meta name=\"robots\" content=\"noai\"></head>"),
+    );
+    site.build();
+    site.put("docs/0010.html", &page("Home", "Page 10", &words(1010)));
+    site.build();
+    site.remove("blog/0009.html");
+    site.put("blog/late.html", &page("Home", "Late", &words(4000)));
+    site.build();
+    site
+}
+
+#[test]
+fn ours_lost_state_is_rebuilt_from_what_was_published() {
+    let (mut site, mut other) = (lived_in(), lived_in());
+    let before = site.files();
+    fs::remove_dir_all(site.path("state")).unwrap();
+    let previous = site.path("out");
+    let (outcome, heard) = site.build_with(|plan| plan.previous = Some(previous)).unwrap();
+    assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 0, 0));
+    assert!(heard.said[0].contains("50 pages"), "{:?}", heard.said);
+    assert_eq!(site.files(), before);
+    other.build();
+    // And it goes on as if nothing had happened.
+    for site in [&mut site, &mut other] {
+        site.put("docs/0020.html", &page("Home", "Page 20", &words(2020)));
+        site.remove("docs/0022.html");
+        site.build();
+    }
+    assert_eq!(site.files(), other.files());
+}
+
+#[test]
+fn ours_a_lost_cache_moves_no_date() {
+    let mut site = lived_in();
+    let (before, ledger) = (site.files(), site.ledger());
+    for name in ["pages.pack", "files.tsv", "served.json"] {
+        fs::remove_file(site.path("state").join(name)).unwrap();
+    }
+    let outcome = site.build();
+    assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 0, 0));
+    assert_eq!(outcome.read, 51);
+    assert_eq!(site.files(), before);
+    assert_eq!(site.ledger(), ledger);
+}
+
+#[test]
+fn ours_an_emptied_folder_is_filled_again() {
+    let mut site = lived_in();
+    let before = site.files();
+    fs::remove_dir_all(site.path("out")).unwrap();
+    let outcome = site.build();
+    assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 0, 0));
+    assert_eq!(site.files(), before);
+    // In the site's own folder, after its generator ran again.
+    let mut site = Site::of(30);
+    site.build_with(|plan| plan.out = None).unwrap();
+    let before = crate::site::files(&site.path("site"));
+    for made in ["sitemap.xml", "llms.txt", "robots.txt", "docs/0002.md"] {
+        assert!(before.contains_key(made), "{made}");
+        site.remove(made);
+    }
+    fs::remove_dir_all(site.path("site/scp")).unwrap();
+    site.build_with(|plan| plan.out = None).unwrap();
+    assert_eq!(crate::site::files(&site.path("site")), before);
+}
+
+#[test]
+fn ours_what_is_not_ours_is_not_touched() {
+    let mut site = Site::of(10);
+    for (name, text) in [
+        ("sitemap.xml", "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"></urlset>"),
+        ("docs/0002.md", "mine"),
+        ("robots.txt", "User-agent: *\nDisallow: /x/\n"),
+        ("llms.txt", "# Mine\n"),
+    ] {
+        site.put(name, text);
+    }
+    let (_, heard) = site.build_with(|plan| plan.out = None).unwrap();
+    let files = crate::site::files(&site.path("site"));
+    assert_eq!(files["docs/0002.md"], b"mine");
+    assert!(files["sitemap.xml"].starts_with(b"<urlset"));
+    assert!(files.contains_key("sitemap-rutter.xml"));
+    assert_eq!(heard.codes("sitemap.xml"), ["BD003"]);
+    assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
+    let robots = String::from_utf8(files["robots.txt"].clone()).unwrap();
+    assert!(robots.starts_with("User-agent: *\nDisallow: /x/\n"));
+    assert!(robots.contains(&format!("Sitemap: {BASE}sitemap-rutter.xml")));
+    let llms = String::from_utf8(files["llms.txt"].clone()).unwrap();
+    assert!(llms.starts_with("# Mine\n") && llms.contains("rutter:begin"));
+    // Told to, it replaces; and takes away only what it made.
+    site.build_with(|plan| {
+        plan.out = None;
+        plan.replace = vec!["sitemap.xml".into()];
+    })
+    .unwrap();
+    let files = crate::site::files(&site.path("site"));
+    assert!(!files.contains_key("sitemap-rutter.xml"));
+    assert!(files["sitemap.xml"].starts_with(b"<?xml"));
+    site.build_with(|plan| {
+        plan.out = None;
+        plan.layers.robots = false;
+        plan.layers.llms = false;
+        plan.layers.sitemap = false;
+    })
+    .unwrap();
+    let files = crate::site::files(&site.path("site"));
+    assert!(files.contains_key("robots.txt") && files.contains_key("llms.txt"));
+    assert!(!files.contains_key("sitemap.xml"));
+    assert_eq!(files["docs/0002.md"], b"mine");
+}
+
+#[test]
+fn ours_bad_files_cost_only_themselves() {
+    let mut site = Site::of(10);
+    fs::write(site.path("site/picture.html"), b"\x89PNG\0\0\0").unwrap();
+    site.put("a/index.html", &page("Home", "A", &words(50)));
+    site.put("a/index.htm", &page("Home", "B", &words(51)));
+    fs::write(site.path("site/latin.html"), b"<html lang=de><meta charset=iso-8859-1><title>Gr\xfc\xdfe</title><p>Sch\xf6ne Gr\xfc\xdfe von der Mole, wo das Wasser steht.").unwrap();
+    site.put("empty.html", "");
+    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!(outcome.pages, 13);
+    assert_eq!(heard.codes("picture.html"), ["BD001"]);
+    assert_eq!(heard.codes("a/index.html"), ["BD002"]);
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    assert!(lines.iter().any(|line| line.contains("Grüße von der Mole")));
+    assert_eq!(site.row("empty.html")[1], "hidden");
+    // A page that turns unreadable keeps what was published of it.
+    fs::write(site.path("site/docs/0002.html"), b"\0\0\0\0").unwrap();
+    let outcome = site.build();
+    assert_eq!((outcome.failed, outcome.removed), (2, 0));
+    assert_eq!(site.row("docs/0002.html")[1], "public");
+}
+
+#[test]
+fn ours_a_state_of_another_site_or_version_is_refused() {
+    let mut site = Site::of(5);
+    site.build();
+    let other =
+        site.build_with(|plan| plan.base = rutter_build::Base::parse("https://x.example").unwrap());
+    assert!(matches!(other, Err(BuildError::OtherSite(..))));
+    let ledger = site.path("state/ledger.tsv");
+    let good = fs::read_to_string(&ledger).unwrap();
+    fs::write(&ledger, good.replace("ledger 1", "ledger 2")).unwrap();
+    assert!(matches!(site.build_with(|_| {}), Err(BuildError::Newer(_))));
+    fs::write(&ledger, good.replace("public", "pubic")).unwrap();
+    assert!(matches!(site.build_with(|_| {}), Err(BuildError::State(_, 2))));
+    let empty = Site::new();
+    assert!(matches!({ empty }.build_with(|_| {}), Err(BuildError::NoPages(_))));
+}
+
+#[test]
+fn ours_pages_may_come_as_lines_or_markdown() {
+    let mut site = Site::of(24);
+    site.build();
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    let mut other = Site::new();
+    let mut shuffled = lines.clone();
+    shuffled.reverse();
+    shuffled.push("{\"url\":\"https://elsewhere.example/\",\"title\":\"x\",\"description\":\"x\",\"modified\":\"2026-01-01T00:00:00Z\",\"language\":\"en\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}".into());
+    fs::write(other.path("pages.jsonl"), shuffled.join("\n")).unwrap();
+    let file = other.path("pages.jsonl");
+    let (outcome, heard) = other
+        .build_with(|plan| {
+            plan.site = file;
+            plan.source = Source::Lines;
+        })
+        .unwrap();
+    assert_eq!(outcome.pages, 25);
+    assert_eq!(heard.findings.iter().map(|found| found.1).collect::<Vec<_>>(), ["BD012"]);
+    assert_eq!(other.newest("all", "snapshot").unwrap().1, lines);
+    let mut notes = Site::new();
+    notes.put(
+        "index.md",
+        "# Notes\n\nWhat the harbour keeps in mind, line by line and year by year.\n",
+    );
+    notes.put("tides/high.md", "---\ntitle: High water\ndate: 2025-03-04\n---\n\nHigh water is at noon, and the gate is open for three hours.\n");
+    let (outcome, _) = notes.build_with(|plan| plan.source = Source::Markdown).unwrap();
+    assert_eq!(outcome.pages, 2);
+    assert_eq!(notes.row("tides/high/")[4], "2025-03-04T00:00:00Z");
+}
+
+#[test]
+fn ours_an_interrupted_publication_is_finished_by_the_next_build() {
+    let mut site = lived_in();
+    let old = site.files();
+    site.put("docs/0030.html", &page("Home", "Page 30", &words(3030)));
+    let (state, out) = (site.path("state"), site.path("out"));
+    let (kept_state, kept_out) = (site.path("kept-state"), site.path("kept-out"));
+    copy(&state, &kept_state);
+    copy(&out, &kept_out);
+    site.build();
+    let new = site.files();
+    // The journal of that publication, from the moment of its commit: every
+    // file it moves lies in the stage, and half of them are moved already.
+    let journal = changed(&old, &new);
+    for n_moved in [0, journal.len() / 2, journal.len()] {
+        fs::remove_dir_all(&state).unwrap();
+        fs::remove_dir_all(&out).unwrap();
+        copy(&kept_state, &state);
+        copy(&kept_out, &out);
+        lay_out(&site, &journal, n_moved, &new);
+        assert!(rutter_build::recover(&state).unwrap());
+        assert_eq!(site.files(), new);
+        assert!(!state.join("journal.json").exists());
+        assert!(!rutter_build::recover(&state).unwrap());
+    }
+}
+
+/// Names of the files that differ.
+fn changed(old: &Files, new: &Files) -> Vec<String> {
+    let is_new = |(name, bytes): &(&String, &Vec<u8>)| old.get(*name) != Some(bytes);
+    new.iter().filter(is_new).map(|(name, _)| name.clone()).collect()
+}
+
+fn lay_out(site: &Site, names: &[String], n_moved: usize, new: &Files) {
+    let stage = site.path("state/stage");
+    fs::create_dir_all(&stage).unwrap();
+    let mut moves = Vec::new();
+    for (n, name) in names.iter().enumerate() {
+        let (from, to) = (stage.join(n.to_string()), site.path("out").join(name));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::write(if n < n_moved { &to } else { &from }, &new[name]).unwrap();
+        moves.push((from, to));
+    }
+    let journal = serde_json::json!({
+        "format": 1, "moves": moves, "state": [], "removals": [], "stages": [stage],
+    });
+    fs::write(site.path("state/journal.json"), journal.to_string()).unwrap();
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (name, bytes) in crate::site::files(from) {
+        let path = to.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}

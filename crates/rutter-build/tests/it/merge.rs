@@ -1,0 +1,104 @@
+//! Files of the owner that ours are added to, links in heads, host files.
+
+use std::fs;
+
+use rutter_build::{Base, Host};
+
+use crate::site::{Site, page, words};
+
+#[test] // D81 D83
+fn ours_links_are_put_into_heads_and_change_nothing_else() {
+    let mut site = Site::of(8);
+    site.put("odd.html", "<p>No head here, but a sentence that is long enough to be read.");
+    let before = crate::site::files(&site.path("site"));
+    let inject = |plan: &mut rutter_build::Plan| {
+        plan.out = None;
+        plan.layers.inject = true;
+    };
+    let (outcome, heard) = site.build_with(inject).unwrap();
+    assert_eq!(outcome.pages, 10);
+    assert_eq!(heard.codes("odd.html").last(), Some(&"BD010"));
+    let text = fs::read_to_string(site.path("site/docs/0002.html")).unwrap();
+    assert!(
+        text.contains("<link rel=\"alternate\" type=\"text/markdown\" href=\"/docs/0002.md\">")
+    );
+    assert!(text.contains("<link rel=\"describedby\" href=\"/llms.txt\">"));
+    let (start, end) =
+        (text.find("<!-- rutter:begin").unwrap(), text.find("end -->\n").unwrap() + 8);
+    let without = format!("{}{}", &text[..start], &text[end..]);
+    assert_eq!(without.as_bytes(), before["docs/0002.html"]);
+    // Once more: nothing to do, and no page has changed.
+    let files = crate::site::files(&site.path("site"));
+    let (outcome, _) = site.build_with(inject).unwrap();
+    assert_eq!((outcome.changed, outcome.read), (0, 0));
+    assert_eq!(crate::site::files(&site.path("site")), files);
+}
+
+#[test] // D92
+fn ours_a_site_under_a_path_says_what_its_root_needs() {
+    let mut site = Site::of(5);
+    let base = Base::parse("https://harbour.example/repo").unwrap();
+    let (_, heard) = site.build_with(|plan| plan.base = base).unwrap();
+    let (place, code, detail) = heard.findings.iter().find(|found| found.1 == "BD007").unwrap();
+    assert_eq!((place.as_str(), *code), ("robots.txt", "BD007"));
+    assert_eq!(detail, "Sitemap: https://harbour.example/repo/sitemap.xml");
+    assert!(!site.files().contains_key("robots.txt"));
+    assert!(site.ledger().contains("https://harbour.example/repo/docs/0002.html"));
+}
+
+#[test]
+fn ours_host_files_say_types_and_codings() {
+    let mut site = Site::of(5);
+    site.put("_headers", "/x\n  X-Mine: yes\n");
+    site.build_with(|plan| plan.layers.headers = Some(Host::Netlify)).unwrap();
+    let text = fs::read_to_string(site.path("out/_headers")).unwrap();
+    assert!(text.starts_with("/x\n  X-Mine: yes\n"));
+    assert!(
+        text.contains(
+            "/scp/*.scp.zst\n  Content-Type: application/scp\n  Content-Encoding: zstd\n"
+        )
+    );
+    site.build_with(|plan| plan.layers.headers = Some(Host::Nginx)).unwrap();
+    let text = fs::read_to_string(site.path("state/nginx.conf")).unwrap();
+    assert!(text.contains("default_type \"application/scp\""));
+}
+
+#[test]
+fn ours_a_long_listing_is_split_by_section() {
+    let mut site = Site::new();
+    for n in 0..400 {
+        let folder = if n % 2 == 0 { "docs" } else { "blog" };
+        site.put(
+            &format!("{folder}/{n:04}.html"),
+            &page("Home", &format!("A page about the matter numbered {n}"), &words(n))
+                .replace("About", "What the harbour office has to say about"),
+        );
+    }
+    site.put("index.html", &page("Home", "Harbour", &words(9000)));
+    site.build();
+    let files = site.files();
+    let text = |name: &str| String::from_utf8(files[name].clone()).unwrap();
+    let main = text("llms.txt");
+    assert!(main.len() < 50_000);
+    assert!(main.contains("(https://harbour.example/docs/llms.txt)"));
+    assert_eq!(text("docs/llms.txt").matches("\n- [").count(), 200);
+    assert!(text("llms-main.txt").contains("https://harbour.example/index.md"));
+    for name in ["llms.txt", "docs/llms.txt"] {
+        let mut findings = Vec::new();
+        rutter_signpost::llms::judge(&text(name), &mut findings);
+        assert!(findings.is_empty(), "{findings:?}");
+    }
+}
+
+#[test]
+fn ours_collections_may_be_announced_apart() {
+    let mut site = Site::of(10);
+    site.build_with(|plan| plan.layers.separate_sitemap = true).unwrap();
+    let (entries, offers) = site.sitemap();
+    assert_eq!((entries.len(), offers.len()), (11, 0));
+    let (entries, offers) = crate::site::read_sitemap(&site.path("out/sitemap-scp.xml"));
+    assert_eq!(entries.len(), 1);
+    assert_eq!(offers.len(), 2);
+    let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
+    assert_eq!(robots.matches("Sitemap: ").count(), 2);
+}
