@@ -12,7 +12,7 @@ use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
 use crate::chain::Published;
-use crate::collect::{self, Lines};
+use crate::collect::{self, Lines, Making};
 use crate::error::{At, BuildError};
 use crate::inventory::{self, Inventory};
 use crate::manifest::{Manifest, Whose};
@@ -46,7 +46,7 @@ struct Build<'p> {
     published: Published,
     templates: Templates,
     manifest: Manifest,
-    names: Arc<Vec<inventory::Name>>,
+    names: Arc<[inventory::Name]>,
     others: Vec<Box<str>>,
     before: Before,
     counts: BTreeMap<&'static str, u64>,
@@ -102,7 +102,7 @@ impl<'p> Build<'p> {
             published,
             templates,
             manifest,
-            names: Arc::new(pages),
+            names: pages.into(),
             others,
             before,
             counts,
@@ -243,6 +243,7 @@ impl<'p> Build<'p> {
         let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
         let sections = self.published.sections.clone();
         let lines = Lines { ledger: &ledger, pack: &pack, sections: &sections };
+        let making = Making { plan, lines, stamp, folder: &folder };
         let mut outcomes = Vec::new();
         for tally in self.offered(&reading.tallies) {
             let due = collect::due(tally, &self.published, plan, stamp);
@@ -250,11 +251,8 @@ impl<'p> Build<'p> {
             let outcome = collect::make(
                 tally,
                 due,
-                &lines,
-                plan,
-                stamp,
+                &making,
                 &mut self.published,
-                &folder,
                 &mut |rule: &'static Rule, detail| {
                     *counts.entry(rule.code).or_default() += 1;
                     listener.finding(&tally.name, &project::finding(rule, detail));
@@ -300,12 +298,12 @@ impl<'p> Build<'p> {
     fn settings(&self) -> String {
         let plan = self.plan;
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {} {:?} {:?}",
             plan.layers,
             plan.name,
             plan.summary,
             plan.update,
-            plan.target(),
+            plan.target().display(),
             plan.sections,
             plan.replace
         );

@@ -30,6 +30,12 @@ pub(crate) struct Published {
     pub(crate) collections: Vec<Published1>,
 }
 
+/// What a file of any version says first.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
 /// One collection, in all its codings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Published1 {
@@ -92,10 +98,6 @@ impl Published {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(BuildError::Io(path, error)),
         };
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
         let broken =
             |error: &serde_json::Error| BuildError::State(path.clone(), error.line() as u64);
         let format: Format = serde_json::from_str(&text).map_err(|error| broken(&error))?;

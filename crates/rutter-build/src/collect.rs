@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_finding::Rule;
 use rutter_page::Timestamp;
 use rutter_scp::{
     Chain, Coding, Header, Kind, Limits, Target, Track, Version, WriteError, Writer, collection_id,
@@ -68,6 +69,12 @@ pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Time
     Due { snapshot: is_due, delta: is_chained && fits }
 }
 
+/// Takes a page's row and line.
+type Take<'t> = dyn FnMut(&Row, &[u8]) -> Result<(), BuildError> + 't;
+
+/// Hears what is wrong with a collection.
+pub(crate) type Tell<'t> = dyn FnMut(&'static Rule, String) + 't;
+
 /// Where lines come from.
 #[derive(Debug)]
 pub(crate) struct Lines<'p> {
@@ -78,11 +85,7 @@ pub(crate) struct Lines<'p> {
 
 impl Lines<'_> {
     /// Hands over the public pages of a section, in order.
-    fn each(
-        &self,
-        section: &str,
-        take: &mut dyn FnMut(&Row, &[u8]) -> Result<(), BuildError>,
-    ) -> Result<(), BuildError> {
+    fn each(&self, section: &str, take: &mut Take<'_>) -> Result<(), BuildError> {
         let mask = if section == ALL { u64::MAX } else { self.sections.bit(section) };
         let mut rows = Rows::open(self.ledger)?;
         let mut row = rows.next()?;
@@ -104,17 +107,26 @@ impl Lines<'_> {
     }
 }
 
-/// Makes what is due for one section, in `folder`; adds it to the chain.
+/// What all collections of a build have in common.
+#[derive(Debug)]
+pub(crate) struct Making<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) lines: Lines<'p>,
+    /// When they are said to be made.
+    pub(crate) stamp: Timestamp,
+    pub(crate) folder: &'p Path,
+}
+
+/// Makes what is due for one section; adds it to the chain.
 pub(crate) fn make(
     tally: &Tally,
     due: Due,
-    lines: &Lines<'_>,
-    plan: &Plan,
-    stamp: Timestamp,
+    making: &Making<'_>,
     published: &mut Published,
-    folder: &Path,
-    told: &mut dyn FnMut(&'static rutter_finding::Rule, String),
+    told: &mut Tell<'_>,
 ) -> Result<SectionOutcome, BuildError> {
+    let Making { plan, lines, stamp, folder } = making;
+    let stamp = *stamp;
     let mut outcome = SectionOutcome {
         name: tally.name.clone(),
         pages: tally.pages,
@@ -178,7 +190,7 @@ impl Make<'_> {
         &self,
         lines: &Lines<'_>,
         is_wanted: &dyn Fn(&Row) -> bool,
-        told: &mut dyn FnMut(&'static rutter_finding::Rule, String),
+        told: &mut Tell<'_>,
     ) -> Result<Published1, BuildError> {
         let section = &self.tally.name;
         let wrong = |error: WriteError| BuildError::Collection(section.clone(), error);

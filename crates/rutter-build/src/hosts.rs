@@ -38,31 +38,31 @@ fn kinds(plan: &Plan) -> Vec<Kind> {
 
 /// The text of a header file for a host.
 pub(crate) fn headers(plan: &Plan, host: Host) -> String {
-    let mut out = String::new();
-    for kind in kinds(plan) {
+    let mut lines = Vec::new();
+    for Kind { path, media_type, coding, cache } in kinds(plan) {
         match host {
             Host::Netlify => {
-                out.push_str(&format!("{}\n  Content-Type: {}\n", kind.path, kind.media_type));
-                if let Some(coding) = kind.coding {
-                    out.push_str(&format!("  Content-Encoding: {coding}\n"));
-                }
-                out.push_str(&format!("  Cache-Control: {}\n", kind.cache));
-                out.push_str("  X-Content-Type-Options: nosniff\n");
+                lines.push(path);
+                lines.push(format!("  Content-Type: {media_type}"));
+                lines.extend(coding.map(|coding| format!("  Content-Encoding: {coding}")));
+                lines.push(format!("  Cache-Control: {cache}"));
+                lines.push("  X-Content-Type-Options: nosniff".to_owned());
             }
             Host::Nginx => {
-                let pattern = kind.path.replace('.', "\\.").replace('*', ".*");
-                out.push_str(&format!("location ~ ^{pattern}$ {{\n    types {{ }}\n"));
-                out.push_str(&format!(
-                    "    default_type \"{}\";\n    gzip off;\n",
-                    kind.media_type
-                ));
-                if let Some(coding) = kind.coding {
-                    out.push_str(&format!("    add_header Content-Encoding {coding};\n"));
-                }
-                out.push_str(&format!("    add_header Cache-Control \"{}\";\n", kind.cache));
-                out.push_str("    add_header X-Content-Type-Options nosniff;\n}\n");
+                let pattern = path.replace('.', "\\.").replace('*', ".*");
+                lines.push(format!("location ~ ^{pattern}$ {{"));
+                lines.push("    types { }".to_owned());
+                lines.push(format!("    default_type \"{media_type}\";"));
+                lines.push("    gzip off;".to_owned());
+                lines.extend(
+                    coding.map(|coding| format!("    add_header Content-Encoding {coding};")),
+                );
+                lines.push(format!("    add_header Cache-Control \"{cache}\";"));
+                lines.push("    add_header X-Content-Type-Options nosniff;".to_owned());
+                lines.push("}".to_owned());
             }
         }
     }
-    out
+    lines.push(String::new());
+    lines.join("\n")
 }

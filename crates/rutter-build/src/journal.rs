@@ -52,11 +52,11 @@ impl Journal {
     pub(crate) fn redo(&self, paths: &Paths) -> Result<(), BuildError> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for (from, to) in self.moves.iter().chain(&self.state) {
-            if let Some(folder) = to.parent() {
-                if folders.last().is_none_or(|last| last != folder) {
-                    fs::create_dir_all(folder).at(folder)?;
-                    folders.push(folder.to_owned());
-                }
+            if let Some(folder) = to.parent()
+                && folders.last().is_none_or(|last| last != folder)
+            {
+                fs::create_dir_all(folder).at(folder)?;
+                folders.push(folder.to_owned());
             }
             match fs::rename(from, to) {
                 Ok(()) => {}

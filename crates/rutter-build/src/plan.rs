@@ -11,6 +11,7 @@ use crate::glob::Glob;
 
 /// A build, with every choice made.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the owner, each its own question")]
 pub struct Plan {
     /// The folder or file the pages come from.
     pub site: PathBuf,
@@ -119,6 +120,7 @@ pub struct SectionRule {
 
 /// Which artefacts are written.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the owner, each its own question")]
 pub struct Layers {
     /// `sitemap.xml`.
     pub sitemap: bool,

@@ -38,7 +38,8 @@ impl Private {
 /// Names a secret without giving it away.
 fn mark(secret: &str) -> String {
     let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let digits = rutter_page::Digest(digest).to_string();
+    digits.trim_start_matches("sha256:").chars().take(12).collect()
 }
 
 /// A kind of secret: how it begins, what follows, and how many of that.
@@ -96,7 +97,7 @@ fn secrets(text: &str) -> Vec<(&'static str, String)> {
         let body = text.get(at + "PRIVATE KEY-----".len()..)?;
         let end = body.find("-----END ")?;
         let body = body.get(..end)?;
-        let n = body.bytes().filter(|byte| byte.is_ascii_alphanumeric()).count();
+        let n = body.bytes().filter(u8::is_ascii_alphanumeric).count();
         // A key of any strength has more; a sample says `...`.
         (200 <= n && !body.contains("...")).then(|| ("private key", mark(body)))
     });

@@ -143,10 +143,10 @@ impl Projecting<'_> {
             None
         };
         match (self.plan.out.is_some(), injected) {
-            (true, Some(bytes)) => self.told(path, stage.put(Order::Twins, path, &bytes)?, told),
+            (true, Some(bytes)) => say_taken(path, stage.put(Order::Twins, path, &bytes)?, told),
             (true, None) => {
                 let put = stage.copy((Whose::Site, Order::Site), path, &source, digest)?;
-                self.told(path, put, told);
+                say_taken(path, put, told);
             }
             (false, Some(bytes)) => {
                 stage.put_beside(Order::Twins, path, &bytes)?;
@@ -154,12 +154,6 @@ impl Projecting<'_> {
             (false, None) => {}
         }
         Ok(())
-    }
-
-    fn told(&self, path: &str, put: Put, told: &mut Tell<'_>) {
-        if put == Put::NotOurs {
-            told(path, &rules::NOT_OURS, String::new());
-        }
     }
 
     fn links(&self, twin: Option<&str>) -> Vec<String> {
@@ -191,7 +185,7 @@ impl Projecting<'_> {
             if !is_made(self.plan, name) {
                 let source = self.plan.site.join(&**name);
                 let put = stage.copy((Whose::Site, Order::Site), name, &source, None)?;
-                self.told(name, put, told);
+                say_taken(name, put, told);
             }
         }
         Ok(())
@@ -339,6 +333,13 @@ impl Projecting<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Tells where somebody else's file is in the way.
+fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
+    if put == Put::NotOurs {
+        told(path, &rules::NOT_OURS, String::new());
     }
 }
 

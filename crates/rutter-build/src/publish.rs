@@ -134,7 +134,7 @@ impl Stage {
         }
         let path = self.fresh();
         fs::write(&path, bytes).at(&path)?;
-        self.enter(order, name, path, ours);
+        self.enter(order, name, path, &ours);
         Ok(Put::Staged)
     }
 
@@ -163,7 +163,7 @@ impl Stage {
             fs::remove_file(&path).at(&path)?;
             return Ok(put);
         }
-        self.enter(order, name, path, ours);
+        self.enter(order, name, path, &ours);
         Ok(Put::Staged)
     }
 
@@ -203,7 +203,7 @@ impl Stage {
             let file = File::options().write(true).open(&path).at(&path)?;
             file.set_modified(time).at(&path)?;
         }
-        self.enter(order, name, path, ours);
+        self.enter(order, name, path, &ours);
         Ok(Put::Staged)
     }
 
@@ -230,9 +230,9 @@ impl Stage {
         Ok((!is_free).then_some(Put::NotOurs))
     }
 
-    fn enter(&mut self, order: Order, name: &str, path: PathBuf, ours: Ours) {
+    fn enter(&mut self, order: Order, name: &str, path: PathBuf, ours: &Ours) {
         let time = fs::metadata(&path).map_or(0, |metadata| time_of(&metadata));
-        let ours = Ours { time, ..ours };
+        let ours = Ours { time, ..ours.clone() };
         self.new.files.insert(name.to_owned(), ours);
         self.staged.push((order, name.to_owned(), path));
     }

@@ -140,7 +140,7 @@ pub(crate) fn read(
                         Err(_) => return,
                     };
                     let Ok(job) = job else { return };
-                    if answers.send(worker.read(job)).is_err() {
+                    if answers.send(worker.read(&job)).is_err() {
                         return;
                     }
                 }
@@ -309,9 +309,9 @@ impl<'s, 'l> Pass<'s, 'l> {
             What::Same => {
                 let Some(old) = old else { return Ok(()) };
                 let new = Row { section: self.section(&url), ..old.clone() };
-                self.keep(&place, Some(old), new)
+                self.keep(&place, &old, new)
             }
-            What::Fresh(fresh) => self.fresh(&place, url, old, *fresh),
+            What::Fresh(fresh) => self.fresh(&place, url, old, &fresh),
             What::Failed(why) => {
                 self.reading.failed += 1;
                 self.find(&place, &rules::UNREADABLE, &why);
@@ -320,7 +320,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                 match old {
                     Some(old) if has_record => {
                         let new = Row { section: self.section(&url), ..old.clone() };
-                        self.keep(&place, Some(old), new)
+                        self.keep(&place, &old, new)
                     }
                     Some(old) => self.gone(old),
                     None => Ok(()),
@@ -338,11 +338,11 @@ impl<'s, 'l> Pass<'s, 'l> {
     }
 
     /// A page whose record is right.
-    fn keep(&mut self, place: &str, old: Option<Row>, new: Row) -> Result<(), BuildError> {
+    fn keep(&mut self, place: &str, old: &Row, new: Row) -> Result<(), BuildError> {
         let bit = self.bit(&new.section);
         self.repeat(place, &new)?;
         self.pack.keep(&new.url, bit, &mut self.old)?;
-        self.settle(old, new, false)
+        self.settle(Some(old), new, false)
     }
 
     /// Says again what was found when the page was read.
@@ -362,7 +362,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         place: &str,
         url: String,
         old: Option<Row>,
-        fresh: Fresh,
+        fresh: &Fresh,
     ) -> Result<(), BuildError> {
         self.reading.read += 1;
         let section = self.section(&url);
@@ -388,7 +388,7 @@ impl<'s, 'l> Pass<'s, 'l> {
             arc: old.as_ref().map_or_else(|| "-".to_owned(), |old| old.arc.clone()),
             url,
         };
-        self.settle(old, new, fresh.is_same_source)
+        self.settle(old.as_ref(), new, fresh.is_same_source)
     }
 
     /// A page that is no longer there.
@@ -402,20 +402,20 @@ impl<'s, 'l> Pass<'s, 'l> {
             return self.ledger.push(&old);
         }
         let new = Row { sight: Sight::Gone, removed: Some(self.start.stamp), ..old.clone() };
-        self.settle(Some(old), new, false)
+        self.settle(Some(&old), new, false)
     }
 
     /// Enters a row, and what it means for the sections.
     fn settle(
         &mut self,
-        old: Option<Row>,
+        old: Option<&Row>,
         mut new: Row,
         is_same_source: bool,
     ) -> Result<(), BuildError> {
         let stamp = self.start.stamp;
-        let was = old.as_ref().filter(|old| old.is_public());
+        let was = old.filter(|old| old.is_public());
         let is_public = new.is_public();
-        let is_edited = old.as_ref().is_some_and(|old| old.digest != new.digest);
+        let is_edited = old.is_some_and(|old| old.digest != new.digest);
         let is_moved = was.is_some_and(|was| was.section != new.section);
         if old.is_none() || is_edited || is_moved || (is_public && was.is_none()) {
             new.recorded = stamp;
@@ -448,12 +448,12 @@ impl<'s, 'l> Pass<'s, 'l> {
             if new.recorded == stamp {
                 self.reading.tallies[to].changed += 1;
             }
-            if new.recorded == stamp && !(is_moved && !is_edited) {
+            if new.recorded == stamp && (is_edited || !is_moved) {
                 self.reading.tallies[all].changed += 1;
             }
         }
         self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
-        self.reading.is_other |= old.as_ref() != Some(&new);
+        self.reading.is_other |= old != Some(&new);
         self.reading.used.extend(new.template);
         self.ledger.push(&new)
     }

@@ -266,7 +266,7 @@ impl<'p> Sitemap<'p> {
         let stem = name.strip_suffix(".xml").unwrap_or(name);
         if let [(path, _)] = self.done.as_slice() {
             let path = path.clone();
-            return self.put(name, stem, path, stage);
+            return Self::put(name, stem, path, stage);
         }
         if self.done.is_empty() {
             return Ok((None, None));
@@ -281,12 +281,11 @@ impl<'p> Sitemap<'p> {
         let path = stage.fresh();
         let out = write_index(publish::create(&path)?, &names).at(&path)?;
         publish::close(out, &path)?;
-        self.put(name, stem, path, stage)
+        Self::put(name, stem, path, stage)
     }
 
     /// Puts the entry file in its place, or beside somebody else's.
     fn put(
-        &self,
         name: &str,
         stem: &str,
         path: PathBuf,

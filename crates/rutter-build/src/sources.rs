@@ -17,7 +17,7 @@ use crate::worker::From;
 /// Gives pages one by one.
 #[derive(Debug)]
 pub(crate) enum Sources {
-    Files { folder: PathBuf, names: Arc<Vec<Name>>, at: usize },
+    Files { folder: PathBuf, names: Arc<[Name]>, at: usize },
     Lines { sorted: Sorted, next: Entry, has_next: bool },
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Sourced {
 }
 
 impl Sources {
-    pub(crate) fn files(plan: &Plan, names: Arc<Vec<Name>>) -> Self {
+    pub(crate) fn files(plan: &Plan, names: Arc<[Name]>) -> Self {
         Self::Files { folder: plan.site.clone(), names, at: 0 }
     }
 

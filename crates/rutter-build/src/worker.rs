@@ -140,7 +140,7 @@ impl<'p> Worker<'p> {
         }
     }
 
-    pub(crate) fn read(&self, job: Job) -> Answer {
+    pub(crate) fn read(&self, job: &Job) -> Answer {
         let at = job.at;
         let loaded;
         let bytes = match &job.from {
@@ -162,7 +162,7 @@ impl<'p> Worker<'p> {
         let what = if is_same_source && !self.plan.reread {
             What::Same
         } else {
-            self.fresh(&job, bytes, source, is_same_source)
+            self.fresh(job, bytes, source, is_same_source)
         };
         Answer { at, bytes: n_bytes, what }
     }
