@@ -299,7 +299,7 @@ impl<'s, 'l> Pass<'s, 'l> {
     fn take(&mut self, entry: Pending) -> Result<(), BuildError> {
         let Pending { url, path, old, answer, .. } = entry;
         let Some(answer) = answer else {
-            return old.map_or(Ok(()), |row| self.gone(row));
+            return old.as_ref().map_or(Ok(()), |row| self.gone(row));
         };
         self.n_done += 1;
         self.listener.progress(self.n_done, self.start.n_pages);
@@ -311,7 +311,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                 let new = Row { section: self.section(&url), ..old.clone() };
                 self.keep(&place, &old, new)
             }
-            What::Fresh(fresh) => self.fresh(&place, url, old, &fresh),
+            What::Fresh(fresh) => self.fresh(&place, url, old.as_ref(), &fresh),
             What::Failed(why) => {
                 self.reading.failed += 1;
                 self.find(&place, &rules::UNREADABLE, &why);
@@ -322,7 +322,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                         let new = Row { section: self.section(&url), ..old.clone() };
                         self.keep(&place, &old, new)
                     }
-                    Some(old) => self.gone(old),
+                    Some(old) => self.gone(&old),
                     None => Ok(()),
                 }
             }
@@ -361,7 +361,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         &mut self,
         place: &str,
         url: String,
-        old: Option<Row>,
+        old: Option<&Row>,
         fresh: &Fresh,
     ) -> Result<(), BuildError> {
         self.reading.read += 1;
@@ -381,28 +381,28 @@ impl<'s, 'l> Pass<'s, 'l> {
             digest: fresh.digest,
             modified: fresh.modified,
             template: fresh.template,
-            recorded: old.as_ref().map_or(stamp, |old| old.recorded),
-            first_seen: old.as_ref().map_or(stamp, |old| old.first_seen),
-            removed: old.as_ref().and_then(|old| old.removed),
-            dated: old.as_ref().map_or(fresh.dated, |old| old.dated),
-            arc: old.as_ref().map_or_else(|| "-".to_owned(), |old| old.arc.clone()),
+            recorded: old.map_or(stamp, |old| old.recorded),
+            first_seen: old.map_or(stamp, |old| old.first_seen),
+            removed: old.and_then(|old| old.removed),
+            dated: old.map_or(fresh.dated, |old| old.dated),
+            arc: old.map_or_else(|| "-".to_owned(), |old| old.arc.clone()),
             url,
         };
-        self.settle(old.as_ref(), new, fresh.is_same_source)
+        self.settle(old, new, fresh.is_same_source)
     }
 
     /// A page that is no longer there.
-    fn gone(&mut self, old: Row) -> Result<(), BuildError> {
+    fn gone(&mut self, old: &Row) -> Result<(), BuildError> {
         if old.sight == Sight::Gone {
             let age = old.removed.map_or(0, |at| self.start.plan.now.seconds_since(at));
             if REMEMBERED_DAYS * 86_400 < age {
                 self.reading.is_other = true;
                 return Ok(());
             }
-            return self.ledger.push(&old);
+            return self.ledger.push(old);
         }
         let new = Row { sight: Sight::Gone, removed: Some(self.start.stamp), ..old.clone() };
-        self.settle(Some(&old), new, false)
+        self.settle(Some(old), new, false)
     }
 
     /// Enters a row, and what it means for the sections.
