@@ -101,15 +101,19 @@ impl Machine {
     ) -> Result<bool, Refusal> {
         let mut link = AlternateLink::default();
         let mut is_alternate = false;
-        for (key, value) in self.attributes(tag, token)? {
-            match key.as_str() {
+        let mut attributes = tag.attributes();
+        // Who writes an attribute twice gets the last.
+        attributes.with_checks(false);
+        for (n_attributes, attribute) in attributes.enumerate() {
+            let (key, value) = self.attribute(attribute, n_attributes, token)?;
+            match key {
                 "rel" => {
                     let mut words = value.split_ascii_whitespace();
                     is_alternate = words.any(|word| word.eq_ignore_ascii_case("alternate"));
                 }
-                "hreflang" => value.trim().clone_into(&mut link.hreflang),
-                "href" => value.trim().clone_into(&mut link.href),
-                "type" => link.media_type = Some(value.trim().to_owned()),
+                "hreflang" => value.trim_ascii().clone_into(&mut link.hreflang),
+                "href" => value.trim_ascii().clone_into(&mut link.href),
+                "type" => link.media_type = Some(value.trim_ascii().to_owned()),
                 _ => {}
             }
         }
@@ -127,9 +131,45 @@ impl Machine {
         Ok(true)
     }
 
-    pub(super) fn end_field(&mut self, field: Field, token: Token<'_>, out: &mut VecDeque<Out>) {
-        let buffer = std::mem::take(&mut self.text);
-        let text = buffer.trim();
+    /// Reads a field that is nothing but text, up to and with its end tag, which
+    /// spares two events; gives how many bytes that took.
+    pub(super) fn plain_field(
+        &mut self,
+        field: Field,
+        name: &str,
+        rest: &[u8],
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> usize {
+        let Some(end) = memchr::memchr(b'<', rest) else { return 0 };
+        let (text, tag) = rest.split_at(end);
+        let closing = tag.strip_prefix(b"</").and_then(|tag| tag.strip_prefix(name.as_bytes()));
+        if self.limits.text < end || !closing.is_some_and(|rest| rest.starts_with(b">")) {
+            return 0;
+        }
+        // Whatever is wrong here is said by the long road.
+        let Ok(text) = std::str::from_utf8(text) else { return 0 };
+        if text.contains('&') {
+            let Ok(text) = quick_xml::escape::unescape(text) else { return 0 };
+            self.end_field(field, &text, token, out);
+        } else {
+            self.end_field(field, text, token, out);
+        }
+        self.open.truncate(self.starts.pop().unwrap_or(0));
+        self.names.leave(self.depth);
+        self.depth -= 1;
+        self.at = At::Entry;
+        end + "</>".len() + name.len()
+    }
+
+    pub(super) fn end_field(
+        &mut self,
+        field: Field,
+        text: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) {
+        let text = text.trim_ascii();
         match field {
             Field::Loc => text.clone_into(&mut self.entry.loc),
             Field::Lastmod => match time::read(text) {
@@ -152,7 +192,6 @@ impl Machine {
                 None => self.found(&rules::PRIORITY_BAD, token, quoted(text), out),
             },
         }
-        self.text = buffer;
     }
 
     /// Hands an entry on, unless it has no address one could use.
@@ -188,6 +227,9 @@ impl Machine {
 }
 
 fn priority(text: &str) -> Option<f32> {
+    if let &[b'0', b'.', tenths @ b'0'..=b'9'] = text.as_bytes() {
+        return Some(f32::from(tenths - b'0') / 10.0);
+    }
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     let priority: f32 = text.parse().ok().filter(|_| is_decimal)?;
     (0.0..=1.0).contains(&priority).then_some(priority)
