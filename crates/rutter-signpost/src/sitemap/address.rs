@@ -28,7 +28,11 @@ pub(super) fn is_address(text: &str) -> bool {
 
 /// What follows `http://` or `https://`.
 pub(super) fn after_scheme(text: &str) -> Option<&str> {
-    let (scheme, rest) = text.split_once("://")?;
-    let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-    is_web.then_some(rest)
+    let is = |length, scheme: &str| {
+        text.get(..length).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    if is(8, "https://") {
+        return text.get(8..);
+    }
+    if is(7, "http://") { text.get(7..) } else { None }
 }

@@ -202,11 +202,8 @@ impl Machine {
             match event {
                 Event::Start(tag) => {
                     self.start(&tag, token, out)?;
-                    if let At::Field(field) = self.at
-                        && self.mark == self.depth
-                    {
-                        let rest = piece.get(token.end..).unwrap_or_default();
-                        let used = self.plain_field(field, tag.name().as_ref(), rest, token, out);
+                    if self.at == At::Entry && self.entry_depth == self.depth {
+                        let used = self.plain_fields(token, out);
                         xml.stream().consume(used);
                     }
                 }

@@ -66,6 +66,11 @@ impl Names {
         }
     }
 
+    /// What names without prefix belong to.
+    pub(super) fn default(&self) -> Ns {
+        self.default
+    }
+
     /// Namespace and local name of an element; `None` for an unknown prefix.
     pub(super) fn resolve<'n>(&self, name: &'n str) -> Option<(Ns, &'n str)> {
         // Names are short: a plain loop is the fastest search.
