@@ -301,7 +301,8 @@ impl Machine {
 
     /// Takes the namespace declarations of a tag.
     fn declare(&mut self, tag: &BytesStart<'_>, token: Token<'_>) -> Step {
-        if !tag.attributes_raw().contains("xmlns") {
+        let raw = tag.attributes_raw().as_bytes();
+        if memchr::memmem::find(raw, b"xmlns").is_none() {
             return Ok(());
         }
         for (key, value) in self.attributes(tag, token)? {
@@ -345,6 +346,11 @@ impl Machine {
             return Err(self.refused(&rules::TOO_LONG, token, "too many attributes"));
         }
         let read = attribute.map_err(Error::from).and_then(|attribute| {
+            // Nothing to decode, nothing to make a space of.
+            let is_plain = attribute.value.bytes().all(|byte| byte != b'&' && b' ' <= byte);
+            if is_plain {
+                return Ok((attribute.key.0, attribute.value));
+            }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
             Ok((attribute.key.0, value))
         });

@@ -89,7 +89,7 @@ fn trimmed(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).collect()
 }
 
-#[test] // SCP-110 SPX-058 SPX-039 D14 D15 D18 D91
+#[test] // SCP-110 SPX-039 SPX-040 SPX-047 SPX-058 D14 D15 D18 D88 D91
 fn spec_fixtures_give_what_they_should() {
     let mut n_cases = 0;
     for entry in fs::read_dir(fixtures().join("sitemap")).unwrap() {
