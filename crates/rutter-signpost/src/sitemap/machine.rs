@@ -7,6 +7,7 @@
 
 mod entry;
 mod keep;
+mod plain;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -203,7 +204,7 @@ impl Machine {
                 Event::Start(tag) => {
                     self.start(&tag, token, out)?;
                     if self.at == At::Entry && self.entry_depth == self.depth {
-                        let used = self.plain_fields(token, out);
+                        let used = self.plain_children(token, out);
                         xml.stream().consume(used);
                     }
                 }
@@ -346,11 +347,6 @@ impl Machine {
             return Err(self.refused(&rules::TOO_LONG, token, "too many attributes"));
         }
         let read = attribute.map_err(Error::from).and_then(|attribute| {
-            // Nothing to decode, nothing to make a space of.
-            let is_plain = attribute.value.bytes().all(|byte| byte != b'&' && b' ' <= byte);
-            if is_plain {
-                return Ok((attribute.key.0, attribute.value));
-            }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
             Ok((attribute.key.0, value))
         });

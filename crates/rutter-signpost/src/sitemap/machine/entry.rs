@@ -1,12 +1,11 @@
 //! One entry: its fields, links and what makes it usable.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use quick_xml::events::BytesStart;
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
-use super::{At, Back, Field, Machine, Ns, Out, Step, Token};
+use super::{At, Back, Field, Machine, Ns, Out, Step, Token, plain};
 use crate::rules;
 use crate::sitemap::address::{is_address, is_plain_address};
 use crate::sitemap::{AlternateLink, ChangeFreq, Child, Item, Kind, time};
@@ -132,33 +131,37 @@ impl Machine {
         Ok(true)
     }
 
-    /// Reads the fields right behind an entry's start tag, as long as they are
-    /// plain: no prefix, no attribute, nothing but text, in order. Gives how
-    /// many bytes they take.
+    /// Reads the fields and links right behind an entry's start tag, as long
+    /// as they are plain and in order. Gives how many bytes they take.
     ///
-    /// Nearly all fields are like that, and it spares three events for each.
-    /// Whatever else there is, and whatever is wrong, is left to the events.
-    pub(super) fn plain_fields(&mut self, token: Token<'_>, out: &mut VecDeque<Out>) -> usize {
+    /// Nearly all are like that, and it spares three events for each. Whatever
+    /// else there is, and whatever is wrong, is left to the events.
+    pub(super) fn plain_children(&mut self, token: Token<'_>, out: &mut VecDeque<Out>) -> usize {
+        if !self.is_own(self.names.default()) || self.kind == Some(Kind::Feed) {
+            return 0;
+        }
         let rest = token.piece.get(token.end..).unwrap_or_default();
         let mut used = 0;
-        if !self.is_own(self.names.default()) || self.kind == Some(Kind::Feed) {
-            return used;
-        }
-        while let Some((field, text, after)) = plain_field(rest.get(used..).unwrap_or_default()) {
-            if (field as u8) < self.latest || self.limits.text < text.len() {
-                break;
+        while let Some((field, text, after)) =
+            plain::field(rest.get(used..).unwrap_or_default(), self.limits.text)
+        {
+            if (field as u8) < self.latest {
+                return used;
             }
-            let text = match memchr::memchr(b'&', text.as_bytes()) {
-                None => Cow::Borrowed(text),
-                Some(_) => match quick_xml::escape::unescape(text) {
-                    Ok(text) => text,
-                    Err(_) => break,
-                },
-            };
             self.seen |= 1 << field as u8;
             self.latest = field as u8 + 1;
             let start = token.end + used;
             self.end_field(field, &text, Token { start, end: start, ..token }, out);
+            used = rest.len() - after.len();
+        }
+        while let Some((prefix, link, after)) = plain::link(rest.get(used..).unwrap_or_default()) {
+            let is_link = self.names.binding(prefix).is_some_and(|(ns, _)| ns == Ns::XHTML);
+            let has_room = self.entry.alternates.len() < self.limits.attributes;
+            if !is_link || !has_room || !is_plain_address(&link.href) {
+                return used;
+            }
+            self.latest = u8::MAX;
+            self.entry.alternates.push(link);
             used = rest.len() - after.len();
         }
         used
@@ -226,23 +229,6 @@ impl Machine {
         };
         out.push_back(Out::Item(item, line));
     }
-}
-
-/// A field without frills at the beginning of some XML: which it is, its text
-/// as it is written, and what follows it.
-fn plain_field(xml: &[u8]) -> Option<(Field, &str, &[u8])> {
-    let tag = xml.trim_ascii_start().strip_prefix(b"<")?;
-    let (field, name): (_, &[u8]) = match tag {
-        [b'l', b'o', b'c', b'>', ..] => (Field::Loc, b"loc>"),
-        [b'l', b'a', ..] => (Field::Lastmod, b"lastmod>"),
-        [b'c', b'h', ..] => (Field::Changefreq, b"changefreq>"),
-        [b'p', ..] => (Field::Priority, b"priority>"),
-        _ => return None,
-    };
-    let rest = tag.strip_prefix(name)?;
-    let (text, rest) = rest.split_at_checked(memchr::memchr(b'<', rest)?)?;
-    let rest = rest.strip_prefix(b"</")?.strip_prefix(name)?;
-    Some((field, std::str::from_utf8(text).ok()?, rest))
 }
 
 fn priority(text: &str) -> Option<f32> {
