@@ -54,7 +54,7 @@ pub(crate) fn run(peer: Option<&Path>, n_rounds: usize) -> anyhow::Result<()> {
             bail!("a measurement is missing")
         };
         // A loop that parses no attribute is no measure for one that does.
-        let goal = if n_links == 0 { 0.7 } else { 0.4 };
+        let goal = if n_links == 0 { 0.7 } else { 0.5 };
         let times = |runs: &[Run]| seconds(runs);
         table.compare("read", read, "bare events", &times(bare), (goal, None));
         table.compare("read", read, "bare events, buffered", &times(buffered), (goal, None));

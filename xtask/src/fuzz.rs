@@ -46,6 +46,9 @@ pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
     if target == "html" {
         return seed_pages(corpus);
     }
+    if matches!(target, "robots" | "sitemap") {
+        return seed_signposts(target, corpus);
+    }
     for entry in fs::read_dir(root().join("conformance/vectors/scp/files"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -92,6 +95,16 @@ fn seed_pages(corpus: &Path) -> anyhow::Result<()> {
             bytes.truncate(16_384);
             fs::write(corpus.join(name), bytes)?;
         }
+    }
+    Ok(())
+}
+
+/// The fixtures of the crate.
+fn seed_signposts(target: &str, corpus: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(root().join("crates/rutter-signpost/fixtures").join(target))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        fs::copy(&path, corpus.join(name))?;
     }
     Ok(())
 }

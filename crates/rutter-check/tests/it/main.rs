@@ -138,11 +138,40 @@ fn spec_every_vector_gets_its_verdict() {
 #[test]
 fn ours_every_reading_rule_has_a_vector() {
     // These need a bomb, a giant or a slow machine; tests of the reader have them.
-    let elsewhere = ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044"];
+    // The last three speak of sitemaps.
+    let elsewhere =
+        ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044", "SC067", "SC068", "SC069"];
     let text: String = expectations().values().map(Value::to_string).collect();
     let is_scp = |rule: &&&rutter_finding::Rule| rule.code.starts_with("SC");
     for rule in rutter_check::registry::all().iter().filter(is_scp) {
         let is_covered = text.contains(rule.code) || elsewhere.contains(&rule.code);
         assert!(is_covered, "no vector names {} {}", rule.code, rule.name);
     }
+}
+
+#[test] // SCP-110 D17 D19
+fn ours_adverts_of_a_sitemap_are_judged() {
+    let advert = |pages: &str| {
+        format!(
+            "<s:collection section='docs' type='snapshot' url='https://h.example/a.scp' \
+             generated='2026-05-01T00:00:00Z' expires='2026-06-01T00:00:00Z' pages='{pages}' size='9'/>\n"
+        )
+    };
+    let text = format!(
+        "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' \
+         xmlns:s='https://scp-protocol.org/schemas/sitemap/1.0'>\n{}{}{}<s:parade/>\n\
+         <url><loc>https://h.example/</loc></url></urlset>",
+        advert("5"),
+        advert("-1"),
+        advert("5"),
+    );
+    let judgement = judge(text.as_bytes(), &Judging::default());
+    assert_eq!(judgement.kind, rutter_check::Kind::Sitemap);
+    assert_eq!(judgement.entries, Some(1));
+    let findings: Vec<_> = judgement
+        .report
+        .findings()
+        .map(|(_, finding)| (finding.rule.code, finding.place.line.unwrap()))
+        .collect();
+    assert_eq!(findings, [("SC067", 3), ("SC069", 4), ("SC068", 5)]);
 }

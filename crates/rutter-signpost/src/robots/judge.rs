@@ -88,12 +88,18 @@ fn judge_groups(robots: &Robots, sink: &mut dyn FindingSink) {
     // Groups of one name count together, so contradictions may lie apart.
     let mut by_name: BTreeMap<String, BTreeMap<&[u8], &RobotsRule>> = BTreeMap::new();
     let mut told: BTreeSet<(u64, u64)> = BTreeSet::new();
+    let mut n_compared = 0;
     for group in &robots.groups {
         if let (true, Some(agent)) = (group.rules.is_empty(), group.agents.last()) {
             let detail = quoted(&agent.name);
             sink.report(Finding::new(&rules::EMPTY_GROUP, Place::line(agent.line), detail));
         }
         for agent in &group.agents {
+            // Thousands of names for thousands of rules are a trap.
+            n_compared += group.rules.len();
+            if MOST_COMPARED < n_compared {
+                break;
+            }
             let rules = by_name.entry(agent.name.to_ascii_lowercase()).or_default();
             for rule in group.rules.iter().filter(|rule| !rule.full.is_empty()) {
                 let first = *rules.entry(&rule.full).or_insert(rule);
@@ -135,8 +141,11 @@ fn judge_ai_groups(robots: &Robots, sink: &mut dyn FindingSink) {
     }
 }
 
+/// Rules, counted once for every name of their group, that are compared.
+const MOST_COMPARED: usize = 200_000;
+
 /// Bans that are held against every AI group; more are a hostile file.
-const MOST_BANS: usize = 200;
+const MOST_BANS: usize = 50;
 
 /// Tells whether an earlier group names the agent, so that it was judged.
 fn is_first_of(robots: &Robots, group: &Group, agent: &Agent) -> bool {

@@ -7,11 +7,15 @@
 
 mod entry;
 mod keep;
+mod plain;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::io::BufRead;
 
 use quick_xml::XmlVersion;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};
+use quick_xml::events::attributes::{AttrError, Attribute};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
@@ -197,7 +201,13 @@ impl Machine {
             };
             let token = Token { piece, start, end: position(&xml) };
             match event {
-                Event::Start(tag) => self.start(&tag, token, out)?,
+                Event::Start(tag) => {
+                    self.start(&tag, token, out)?;
+                    if self.at == At::Entry && self.entry_depth == self.depth {
+                        let used = self.plain_children(token, out);
+                        xml.stream().consume(used);
+                    }
+                }
                 Event::End(tag) => self.end(tag.name().as_ref(), token, out)?,
                 Event::Empty(tag) => {
                     self.start(&tag, token, out)?;
@@ -292,7 +302,8 @@ impl Machine {
 
     /// Takes the namespace declarations of a tag.
     fn declare(&mut self, tag: &BytesStart<'_>, token: Token<'_>) -> Step {
-        if !tag.attributes_raw().contains("xmlns") {
+        let raw = tag.attributes_raw().as_bytes();
+        if memchr::memmem::find(raw, b"xmlns").is_none() {
             return Ok(());
         }
         for (key, value) in self.attributes(tag, token)? {
@@ -318,23 +329,28 @@ impl Machine {
         token: Token<'_>,
     ) -> Result<Vec<(String, String)>, Refusal> {
         let mut attributes = Vec::new();
-        for attribute in tag.attributes() {
-            let read = attribute.map_err(Error::from).and_then(|attribute| {
-                let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-                Ok((attribute.key.as_ref().to_owned(), value.into_owned()))
-            });
-            match read {
-                Ok(read) => attributes.push(read),
-                Err(error) => {
-                    let detail = error.to_string();
-                    return Err(self.refused(&rules::MALFORMED_XML, token, detail));
-                }
-            }
-            if self.limits.attributes < attributes.len() {
-                return Err(self.refused(&rules::TOO_LONG, token, "too many attributes"));
-            }
+        for (n_attributes, attribute) in tag.attributes().enumerate() {
+            let (key, value) = self.attribute(attribute, n_attributes, token)?;
+            attributes.push((key.to_owned(), value.into_owned()));
         }
         Ok(attributes)
+    }
+
+    /// Name and decoded value of one attribute.
+    fn attribute<'t>(
+        &mut self,
+        attribute: Result<Attribute<'t>, AttrError>,
+        n_attributes: usize,
+        token: Token<'_>,
+    ) -> Result<(&'t str, Cow<'t, str>), Refusal> {
+        if self.limits.attributes <= n_attributes {
+            return Err(self.refused(&rules::TOO_LONG, token, "too many attributes"));
+        }
+        let read = attribute.map_err(Error::from).and_then(|attribute| {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
+            Ok((attribute.key.0, value))
+        });
+        read.map_err(|error| self.refused(&rules::MALFORMED_XML, token, error.to_string()))
     }
 
     fn start_root(&mut self, name: &str, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
@@ -438,7 +454,9 @@ impl Machine {
         self.depth -= 1;
         match self.at {
             At::Field(field) if depth == self.mark => {
-                self.end_field(field, token, out);
+                let text = std::mem::take(&mut self.text);
+                self.end_field(field, &text, token, out);
+                self.text = text;
                 self.at = At::Entry;
             }
             At::Entry if depth == self.entry_depth => {

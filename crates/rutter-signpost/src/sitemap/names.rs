@@ -66,12 +66,19 @@ impl Names {
         }
     }
 
+    /// What names without prefix belong to.
+    pub(super) fn default(&self) -> Ns {
+        self.default
+    }
+
     /// Namespace and local name of an element; `None` for an unknown prefix.
     pub(super) fn resolve<'n>(&self, name: &'n str) -> Option<(Ns, &'n str)> {
-        match name.split_once(':') {
-            None => Some((self.default, name)),
-            Some((prefix, local)) => Some((self.binding(prefix)?.0, local)),
+        // Names are short: a plain loop is the fastest search.
+        if name.bytes().all(|byte| byte != b':') {
+            return Some((self.default, name));
         }
+        let (prefix, local) = name.split_once(':')?;
+        Some((self.binding(prefix)?.0, local))
     }
 
     /// What a prefix means and how deep it was declared.

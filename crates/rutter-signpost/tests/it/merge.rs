@@ -19,7 +19,7 @@ fn merged(existing: &str, wishes: &Wishes) -> String {
     String::from_utf8(merge(Some(existing.as_bytes()), wishes)).unwrap()
 }
 
-#[test] // D79 D80 D81
+#[test] // SPX-056 D79 D80 D81
 fn ours_rules_for_all_are_copied_before_the_allow_lines() {
     let existing = "User-agent: *\nDisallow: /private\nAllow: /private/a\n";
     let text = merged(existing, &wishes());

@@ -127,3 +127,14 @@ fn ours_an_ai_group_that_lifts_bans_is_found() {
         assert_eq!(judged(format!("{general}{group}").as_bytes()), wanted, "{group}");
     }
 }
+
+#[test]
+fn ours_hostile_files_are_judged_soon() {
+    let names = "User-agent: a\n".repeat(15_000) + &"Disallow: /a\nAllow: /b\n".repeat(10_000);
+    assert_eq!(judged(names.as_bytes()), [""; 0]);
+    let stars = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(8000)).repeat(30);
+    let robots = Robots::parse(stars.as_bytes());
+    assert!(robots.is_allowed("x", &format!("/{}", "a".repeat(7000))));
+    let groups = "User-agent: gptbot\nUser-agent: ccbot\nAllow: /a\n".repeat(9000);
+    assert!(!judged(format!("User-agent: *\nDisallow: /b\n{groups}").as_bytes()).is_empty());
+}

@@ -89,7 +89,7 @@ fn trimmed(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).collect()
 }
 
-#[test] // SCP-110 SPX-058 SPX-039 D14 D15 D18 D91
+#[test] // SCP-110 SPX-039 SPX-040 SPX-047 SPX-058 D14 D15 D18 D88 D91
 fn spec_fixtures_give_what_they_should() {
     let mut n_cases = 0;
     for entry in fs::read_dir(fixtures().join("sitemap")).unwrap() {
@@ -272,5 +272,30 @@ fn ours_sitemaps_are_told_from_other_files() {
     ] {
         assert_eq!(is_sitemap(text.as_bytes()), wanted, "{text}");
         assert_eq!(is_sitemap(&gzip(text.as_bytes())), wanted, "{text}");
+    }
+}
+
+#[test]
+fn ours_both_roads_read_the_same() {
+    let text = fs::read_to_string(fixtures().join("sitemap/all-fields.xml")).unwrap();
+    // With prefixes, everything is read by events.
+    let mut long = text.replace("xmlns=\"", "xmlns:sm=\"");
+    for name in ["urlset", "url", "loc", "lastmod", "changefreq", "priority"] {
+        for end in [">", " ", "\n"] {
+            long = long.replace(&format!("<{name}{end}"), &format!("<sm:{name}{end}"));
+        }
+        long = long.replace(&format!("</{name}>"), &format!("</sm:{name}>"));
+    }
+    assert!(long.contains("<sm:loc>") && long.contains("</sm:urlset>"));
+    assert_eq!(log(long.as_bytes()), log(text.as_bytes()));
+    for (from, to) in [
+        ("rel=\"alternate\"", "rel=\"canonical\""),
+        ("<priority>0.8", "<priority>0.8 "),
+        ("hreflang=\"de\"", "hreflang=\"de\" title=\"t\""),
+        ("hreflang=\"de\"", "hreflang=\"d&#101;\""),
+        ("<changefreq>", "<changefreq >"),
+    ] {
+        let (short, long) = (text.replace(from, to), long.replace(from, to));
+        assert_eq!(log(short.as_bytes()), log(long.as_bytes()), "{to}");
     }
 }
