@@ -60,7 +60,8 @@ impl Journal {
             }
             match fs::rename(from, to) {
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // Moved already, by whoever was interrupted.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
                 Err(error) => return Err(BuildError::Io(to.clone(), error)),
             }
         }

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{At, BuildError};
 use crate::journal::Journal;
 use crate::manifest::{Manifest, Ours, Whose, digest_of, time_of};
-use crate::state::{Lock, Paths};
+use crate::state::{Lock, Paths, whole};
 
 /// When a file appears: what is named comes before what names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,14 +70,14 @@ impl Stage {
         old: Manifest,
         may_replace: MayReplace,
     ) -> Result<Self, BuildError> {
-        let folder = if on_same_disk(&paths.folder, target) {
+        let target = whole(target);
+        let folder = if on_same_disk(&paths.folder, &target) {
             paths.stage()
         } else {
             target.join(".rutter-stage")
         };
         drop(fs::remove_dir_all(&folder));
         fs::create_dir_all(&folder).at(&folder)?;
-        let target = target.to_owned();
         Ok(Self {
             target,
             folder,

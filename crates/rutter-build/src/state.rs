@@ -13,7 +13,7 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: whole(folder) }
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {
@@ -51,6 +51,11 @@ impl Paths {
     pub(crate) fn stage(&self) -> PathBuf {
         self.folder.join("stage")
     }
+}
+
+/// A path that means the same wherever it is read.
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Held while a build works; gone with the process, however it ends.

@@ -9,6 +9,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 #![cfg(unix)]
 
+mod kill;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
