@@ -13,6 +13,7 @@
     reason = "a measuring program prints, may stop, and rounds"
 )]
 
+mod build;
 mod corpus;
 mod extract;
 mod roles;
@@ -35,7 +36,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("build" | "scp" | "extract" | "sitemap")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -49,6 +50,22 @@ fn main() -> anyhow::Result<()> {
                 return scp::run(number("--pages", 102_000), n_rounds);
             }
             let path = |name: &str| value(name).map(PathBuf::from);
+            if chore == "build" {
+                let site =
+                    path("--site").ok_or_else(|| anyhow::anyhow!("build needs --site DIR"))?;
+                let docs = path("--docs");
+                let others = [
+                    "sqlite3-doc/usr/share/doc/sqlite3",
+                    "git-doc/usr/share/doc/git-doc",
+                    "debian-policy/usr/share/doc/debian-policy/policy.html",
+                ];
+                let others =
+                    docs.iter().flat_map(|docs| others.iter().map(|other| docs.join(other)));
+                let others = others.filter(|other| other.is_dir()).collect();
+                let python = path("--python");
+                let n_rounds = number("--rounds", 3) as usize;
+                return build::run(&build::Places { site, others, python, n_rounds });
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -65,7 +82,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | build --site DIR | score DIR"
         ),
     }
 }

@@ -31,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
                    robots verdicts, sitemaps and schemas where the folder has them
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers
+  bench build      time, memory and bytes of building a site of ten thousand pages
   bench sitemap    speed and memory of sitemaps beside peers
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
@@ -67,6 +68,8 @@ fn test() -> anyhow::Result<()> {
         ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     run(cargo(&lints))?;
     run(cargo(&["test", "--quiet", "--workspace", "--locked"]))?;
+    outside::need("strace", "strace")?;
+    run(cargo(&["test", "--quiet", "--locked", "--package", "rutter", "kill"]).env("STRACE", "1"))?;
     let document = ["doc", "--quiet", "--workspace", "--no-deps", "--locked"];
     run(cargo(&document).env("RUSTDOCFLAGS", "-D warnings"))?;
     docs::check()?;
@@ -89,6 +92,12 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         let rest =
             rest.iter().map(|arg| if arg.starts_with("--") { arg.into() } else { here.join(arg) });
         return run(command.arg("--peer").arg(peer).args(rest));
+    }
+    if let ["build", rest @ ..] = rest {
+        let (site, docs) = (score::large_site()?, score::documentation()?);
+        let python = outside::python(&["resiliparse", "trafilatura"])?;
+        command.arg("build").arg("--site").arg(site).arg("--docs").arg(docs);
+        return run(command.arg("--python").arg(python).args(rest));
     }
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));

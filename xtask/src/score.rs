@@ -60,23 +60,34 @@ pub(crate) fn retention() -> anyhow::Result<()> {
 /// The documentation packages, unpacked; downloaded on first use.
 pub(crate) fn documentation() -> anyhow::Result<PathBuf> {
     let folder = root().join("target/bench/docs");
-    fs::create_dir_all(&folder)?;
     for package in PACKAGES {
-        let place = folder.join(package);
-        if place.is_dir() {
-            continue;
-        }
-        outside::need("apt-get", "apt")?;
-        run(Command::new("apt-get").args(["download", package]).current_dir(&folder))?;
-        let archive = fs::read_dir(&folder)?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .find(|path| {
-                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(package))
-            })
-            .with_context(|| format!("{package} was not downloaded"))?;
-        run(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&place))?;
+        unpacked(&folder, package)?;
     }
     Ok(folder)
+}
+
+/// A site of ten thousand pages, unpacked likewise.
+pub(crate) fn large_site() -> anyhow::Result<PathBuf> {
+    let place = unpacked(&root().join("target/bench/large"), "openjdk-17-doc")?;
+    Ok(place.join("usr/share/doc/openjdk-17-jre-headless"))
+}
+
+fn unpacked(folder: &Path, package: &str) -> anyhow::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let place = folder.join(package);
+    if place.is_dir() {
+        return Ok(place);
+    }
+    outside::need("apt-get", "apt")?;
+    run(Command::new("apt-get").args(["download", package]).current_dir(folder))?;
+    let archive = fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(package))
+        })
+        .with_context(|| format!("{package} was not downloaded"))?;
+    run(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&place))?;
+    Ok(place)
 }
 
 /// The peer extractors, built on first use.

@@ -41,6 +41,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     (
         "rutter-bench",
         &[
+            "rutter-build",
             "rutter-extract",
             "rutter-finding",
             "rutter-page",
