@@ -76,6 +76,7 @@ fn test() -> anyhow::Result<()> {
     clauses::check()?;
     interop::run_all()?;
     signpost::schemas(None)?;
+    signpost::built_site()?;
     fuzz::build()?;
     println!("xtask test: everything passed");
     Ok(())

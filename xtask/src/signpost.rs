@@ -42,6 +42,19 @@ pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Builds the example site and has xmllint judge its sitemap.
+pub(crate) fn built_site() -> anyhow::Result<()> {
+    outside::need("xmllint", "libxml2-utils")?;
+    let folder = root().join("target/xtask/built");
+    drop(fs::remove_dir_all(&folder));
+    let (out, state) = (folder.join("out"), folder.join("state"));
+    let args = ["run", "--quiet", "--package", "rutter", "--", "build", "examples/harbour"];
+    let mut build = cargo(&args);
+    build.args(["--base-url", "https://harbour.example"]);
+    run(build.arg("--out").arg(&out).arg("--state").arg(&state))?;
+    run(lint(&root().join("conformance/xsd/sitemap.xsd"), &out.join("sitemap.xml")))
+}
+
 fn from_end(to: &str) -> String {
     if to == "<lok>" { "</lok>".to_owned() } else { "</loc>".to_owned() }
 }

@@ -14,7 +14,7 @@ fn listed(site: &Site, path: &str) -> (bool, bool, bool) {
     (in_sitemap, in_collection, llms.contains(&format!("{BASE}{stem}.md")))
 }
 
-#[test] // SCP-169 SCP-170 SCP-173 SCP-174 D85
+#[test] // SCP-169 SCP-170 SCP-173 SCP-174 SCP-175 D85
 fn spec_the_visibility_matrix() {
     let mut site = Site::of(6);
     let with =
