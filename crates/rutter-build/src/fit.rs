@@ -68,7 +68,7 @@ fn changed<'n>(
     let mut same = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let Some(name) = wanted.get(row.url.as_str()) else { continue };
-        let Some(key) = keys.get(&row.url) else { continue };
+        let Some((key, _)) = keys.get(&row.url) else { continue };
         if let Ok(bytes) = Worker::source(&plan.site.join(&*name.path)) {
             // A page that its address bars has another key; then it is looked
             // at once more, which costs nothing but time.

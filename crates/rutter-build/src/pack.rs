@@ -32,6 +32,8 @@ pub(crate) const NEVER: Key = [0; 16];
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Record {
     pub(crate) key: Key,
+    /// Size and time of the source file; 0 where there is none.
+    pub(crate) stat: u64,
     pub(crate) meta: Meta,
     /// Its line; empty where the page may not leave.
     pub(crate) line: Vec<u8>,
@@ -60,12 +62,20 @@ pub(crate) struct Meta {
     pub(crate) source: String,
 }
 
+/// A page in the index of a chunk.
+#[derive(Debug, Clone)]
+struct Entry {
+    url: String,
+    key: Key,
+    stat: u64,
+}
+
 /// The head of a chunk and where its frame lies.
 #[derive(Debug, Clone)]
 struct Head {
     /// Sections its pages belong to, one bit each.
     sections: u64,
-    entries: Vec<(String, Key)>,
+    entries: Vec<Entry>,
     frame_at: u64,
     frame_len: u32,
 }
@@ -113,9 +123,11 @@ impl Chunks {
         let mut rest = index.as_slice();
         for _ in 0..n_pages {
             let (key, behind) = rest.split_first_chunk::<16>()?;
+            let (stat, behind) = behind.split_first_chunk::<8>()?;
             let (len, behind) = behind.split_first_chunk::<2>()?;
             let (url, behind) = behind.split_at_checked(u16::from_le_bytes(*len).into())?;
-            entries.push((String::from_utf8(url.to_vec()).ok()?, *key));
+            let url = String::from_utf8(url.to_vec()).ok()?;
+            entries.push(Entry { url, key: *key, stat: u64::from_le_bytes(*stat) });
             rest = behind;
         }
         let frame_at = self.at + 20 + u64::from(index_len);
@@ -146,18 +158,19 @@ impl Keys {
         Ok(Self { chunks, head, next: 0 })
     }
 
-    /// The key of a URL; later calls must ask for later URLs.
-    pub(crate) fn get(&mut self, url: &str) -> Option<Key> {
+    /// The key of a URL and what is known of its file; later calls must ask
+    /// for later URLs.
+    pub(crate) fn get(&mut self, url: &str) -> Option<(Key, u64)> {
         loop {
             let head = self.head.as_ref()?;
-            let Some((found, key)) = head.entries.get(self.next) else {
+            let Some(entry) = head.entries.get(self.next) else {
                 self.head = self.chunks.as_mut().and_then(Chunks::next);
                 self.next = 0;
                 continue;
             };
-            match found.as_str().cmp(url) {
+            match entry.url.as_str().cmp(url) {
                 std::cmp::Ordering::Less => self.next += 1,
-                std::cmp::Ordering::Equal => return Some(*key),
+                std::cmp::Ordering::Equal => return Some((entry.key, entry.stat)),
                 std::cmp::Ordering::Greater => return None,
             }
         }
@@ -199,10 +212,10 @@ impl Records {
             }
             let open = self.open.as_ref()?;
             match open.head.entries.get(self.next) {
-                Some((found, _)) if found == url => {
+                Some(entry) if entry.url == url => {
                     return Some((self.next, open.head.entries.len()));
                 }
-                Some((found, _)) if found.as_str() < url => self.next += 1,
+                Some(entry) if entry.url.as_str() < url => self.next += 1,
                 Some(_) => return None,
                 None => self.open = None,
             }
@@ -241,7 +254,8 @@ impl Records {
             if open.head.sections & sections == 0 {
                 continue;
             }
-            let urls: Vec<String> = open.head.entries.iter().map(|(url, _)| url.clone()).collect();
+            let urls: Vec<String> =
+                open.head.entries.iter().map(|entry| entry.url.clone()).collect();
             let records = self.records()?;
             for (url, record) in urls.iter().zip(records.iter()) {
                 take(url, record)?;
@@ -251,7 +265,7 @@ impl Records {
     }
 }
 
-fn unpack(text: &[u8], entries: &[(String, Key)]) -> Option<Vec<Record>> {
+fn unpack(text: &[u8], entries: &[Entry]) -> Option<Vec<Record>> {
     let mut rest = text;
     let mut part = |len: [u8; 4]| {
         let (part, behind) = rest.split_at_checked(u32::from_le_bytes(len) as usize)?;
@@ -259,13 +273,13 @@ fn unpack(text: &[u8], entries: &[(String, Key)]) -> Option<Vec<Record>> {
         Some(part)
     };
     let mut records = Vec::with_capacity(entries.len());
-    for (_, key) in entries {
+    for Entry { key, stat, .. } in entries {
         let lengths = part(12_u32.to_le_bytes())?;
         let mut lengths = lengths.chunks_exact(4).filter_map(|four| four.try_into().ok());
         let meta = serde_json::from_slice(part(lengths.next()?)?).ok()?;
         let line = part(lengths.next()?)?.to_vec();
         let markdown = part(lengths.next()?)?.to_vec();
-        records.push(Record { key: *key, meta, line, markdown });
+        records.push(Record { key: *key, stat: *stat, meta, line, markdown });
     }
     Some(records)
 }
@@ -320,15 +334,16 @@ impl PackWriter {
         for part in [&meta, &record.line, &record.markdown] {
             self.text.extend_from_slice(part);
         }
-        self.enter(url, &record.key, section);
+        self.enter(url, &record.key, record.stat, section);
         if CHUNK_BYTES <= self.text.len() || CHUNK_PAGES <= self.n_pages {
             self.close()?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, url: &str, key: &Key, section: u64) {
+    fn enter(&mut self, url: &str, key: &Key, stat: u64, section: u64) {
         self.index.extend_from_slice(key);
+        self.index.extend_from_slice(&stat.to_le_bytes());
         // An address is never longer than this (PageUrl::LONGEST).
         let len = u16::try_from(url.len()).unwrap_or(u16::MAX);
         self.index.extend_from_slice(&len.to_le_bytes());
@@ -347,7 +362,7 @@ impl PackWriter {
         // Another chunk than before: the last one is settled first.
         let is_next = |old: &Records, n_kept: usize| {
             old.open.as_ref().is_some_and(|open| {
-                open.head.entries.get(n_kept).is_some_and(|(found, _)| found == url)
+                open.head.entries.get(n_kept).is_some_and(|entry| entry.url == url)
             })
         };
         if !self.kept.is_empty() && !is_next(old, self.kept.len()) {
@@ -370,9 +385,10 @@ impl PackWriter {
     fn copy(&mut self, old: &mut Records) -> Result<(), BuildError> {
         let (Some(chunks), Some(open)) = (&mut old.chunks, &old.open) else { return Ok(()) };
         let frame = chunks.frame(&open.head)?;
-        let keys: Vec<Key> = open.head.entries.iter().map(|(_, key)| *key).collect();
-        for ((url, section), key) in std::mem::take(&mut self.kept).iter().zip(&keys) {
-            self.enter(url, key, *section);
+        let keys: Vec<(Key, u64)> =
+            open.head.entries.iter().map(|entry| (entry.key, entry.stat)).collect();
+        for ((url, section), (key, stat)) in std::mem::take(&mut self.kept).iter().zip(&keys) {
+            self.enter(url, key, *stat, *section);
         }
         self.put(&frame)
     }
@@ -432,7 +448,13 @@ mod tests {
         let meta = Meta { title: format!("Page {n}"), bytes: n.into(), ..Meta::default() };
         let mut key = NEVER;
         key[..4].copy_from_slice(&n.to_le_bytes());
-        Record { key, meta, line: vec![b'x'; (n % 700) as usize], markdown: b"# y".to_vec() }
+        Record {
+            key,
+            stat: n.into(),
+            meta,
+            line: vec![b'x'; (n % 700) as usize],
+            markdown: b"# y".to_vec(),
+        }
     }
 
     fn url(n: u32) -> String {
@@ -463,7 +485,7 @@ mod tests {
             let mut writer = PackWriter::create(&second).unwrap();
             let mut expected = Vec::new();
             for (n, fate) in (0..).zip(&fates) {
-                prop_assert_eq!(keys.get(&url(n)), (*fate != 1).then(|| record(n).key));
+                prop_assert_eq!(keys.get(&url(n)), (*fate != 1).then(|| (record(n).key, record(n).stat)));
                 match fate {
                     // Gone, new, changed, and the many that stay.
                     0 => continue,

@@ -315,3 +315,19 @@ fn ours_a_true_sitemap_dates_pages_and_a_build_stamp_does_not() {
     site.build();
     assert_eq!(site.row("docs/0002.html")[9], "seen");
 }
+
+#[test]
+fn ours_sizes_and_times_are_trusted_only_where_told() {
+    let mut site = Site::of(6);
+    site.build();
+    let path = site.path("site/docs/0002.html");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    // Another text of the same length, with the old time.
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("boats", "ships")).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let (outcome, _) = site.build_with(|plan| plan.trust_mtime = true).unwrap();
+    assert_eq!((outcome.read, outcome.changed), (0, 0));
+    let outcome = site.build();
+    assert_eq!((outcome.read, outcome.changed), (1, 1));
+}
