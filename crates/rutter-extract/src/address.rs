@@ -63,18 +63,26 @@ impl Base {
     /// Joins what needs no parser.
     fn quick(&self, href: &str) -> Option<String> {
         // One look at every byte: what kinds there are, and where the path ends.
-        let (mut kinds, mut end) = (0, href.len());
-        for (at, byte) in href.bytes().enumerate() {
-            let kind = KINDS[byte as usize];
-            if kind & END != 0 {
-                end = end.min(at);
+        let mut bytes = href.bytes();
+        let mut kinds = 0;
+        let mut end = href.len();
+        while let Some(byte) = bytes.next() {
+            kinds |= KINDS[byte as usize];
+            if kinds & END != 0 {
+                end -= bytes.len() + 1;
+                break;
             }
-            kinds |= if end < at { kind & ODD } else { kind };
         }
+        // Behind the path only the odd ones matter.
+        kinds |= bytes.fold(0, |kinds, byte| kinds | KINDS[byte as usize]) & ODD;
         if href.is_empty() || kinds & ODD != 0 {
             return None;
         }
-        let join = |parts: [&str; 3]| Some(parts.concat());
+        let join = |parts: [&str; 3]| {
+            let mut out = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+            parts.iter().for_each(|part| out.push_str(part));
+            Some(out)
+        };
         let first = href.as_bytes().first()?;
         if *first == b'#' {
             return join([&self.whole, href, ""]);
@@ -171,7 +179,7 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 fn has_dots(path: &str) -> bool {
-    let may_have = path.ends_with('.') || path.contains("./");
+    let may_have = path.ends_with('.') || path.as_bytes().windows(2).any(|pair| pair == b"./");
     may_have && path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 

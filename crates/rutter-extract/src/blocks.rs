@@ -133,7 +133,7 @@ impl<'w> Walk<'w> {
             }
             return;
         }
-        if self.survey.marks[at as usize].has(Marks::UNSEEN) {
+        if self.survey.marks(at).has(Marks::UNSEEN) {
             if tag.is_block() {
                 self.flush();
             }
@@ -177,7 +177,7 @@ impl<'w> Walk<'w> {
             Tag::Caption | Tag::Legend => self.block(at),
             Tag::Button => {}
             Tag::Span if self.is_furniture(at) => {}
-            _ if tag.is_block() && self.survey.hints[at as usize].has(Hints::CAPTION) => {
+            _ if tag.is_block() && self.survey.hints(at).has(Hints::CAPTION) => {
                 self.caption(at);
             }
             _ if tag.is_block() => {
@@ -305,7 +305,7 @@ impl<'w> Walk<'w> {
             let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
             self.push(block, spans);
         } else {
-            drop(self.paragraph.take());
+            self.paragraph.clear();
         }
         for block in std::mem::take(&mut self.waiting) {
             self.push(block, Vec::new());

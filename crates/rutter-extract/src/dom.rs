@@ -279,6 +279,7 @@ impl Dom {
         let mut text = arena.text.into_inner().into_bytes();
         // Up to where white space means something.
         let mut raw_until = NONE;
+        let mut has_scripts = false;
         let mut here = nodes.first().map_or(NONE, |root| root.first_child);
         loop {
             let at = u32::try_from(items.len()).unwrap_or(NONE);
@@ -296,10 +297,14 @@ impl Dom {
             let is_tidy = tag == Tag::Text && raw_until == NONE;
             if is_tidy {
                 let n_left = tidy(&mut text, from as usize, to as usize);
-                // What is left over is nobody's, but must be text all the same.
-                text[from as usize + n_left..to as usize].fill(b' ');
-                to = from + u32::try_from(n_left).unwrap_or(0);
+                let end = from + u32::try_from(n_left).unwrap_or(0);
+                if end < to {
+                    // What is left over is nobody's, but must be text all the same.
+                    text[end as usize..to as usize].fill(b' ');
+                    to = end;
+                }
             }
+            has_scripts |= tag == Tag::Script;
             items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
                 here = node.next;
@@ -316,7 +321,6 @@ impl Dom {
         let text = String::from_utf8(text).expect("tidying keeps characters whole");
         let body = items.iter().position(|item| item.tag == Tag::Body);
         let body = body.and_then(|at| u32::try_from(at).ok());
-        let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
         let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
         let is_marked = arena.is_marked.get();
         Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts }

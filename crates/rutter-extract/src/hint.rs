@@ -6,7 +6,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Input, MatchKind};
 
 /// A set of hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -287,9 +289,8 @@ const WORDS: &[(&str, Hints)] = &[
     ("gutter", Hints::NUMBERS),
 ];
 
-static MACHINE: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
+static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
+    DFA::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
         .build(WORDS.iter().map(|(word, _)| word))
@@ -299,7 +300,8 @@ static MACHINE: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// The hints in a class or id.
 pub(crate) fn of_names(names: &str) -> Hints {
     let mut found = Hints::NONE;
-    for hit in MACHINE.find_iter(names) {
+    let hits = MACHINE.try_find_iter(Input::new(names));
+    for hit in hits.expect("the machine searches from anywhere") {
         let (word, hints) = WORDS[hit.pattern().as_usize()];
         // A word begins where no other goes on: `search` is not in `research`,
         // but `RelatedPosts` are related. A short one also ends: `toc` is not

@@ -91,6 +91,16 @@ impl Inline {
         self.text.trim().is_empty()
     }
 
+    /// Forgets white space and spans around it; open marks go on.
+    pub(crate) fn clear(&mut self) {
+        for (_, start) in &mut self.open {
+            *start = 0;
+        }
+        self.n_breaks = 0;
+        self.text.clear();
+        self.spans.clear();
+    }
+
     /// Ends the paragraph; open marks go on in the next one.
     pub(crate) fn take(&mut self) -> (String, Vec<Span>) {
         for at in (0..self.open.len()).rev() {

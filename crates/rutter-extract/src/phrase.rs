@@ -313,7 +313,8 @@ pub(crate) fn is_credit(text: &str) -> bool {
 /// Whether a line is about the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
     static INDEX: LazyLock<Index> = LazyLock::new(|| index(DATES));
-    (starts_with(text, &INDEX) && text.chars().any(|c| c.is_ascii_digit())) || is_date(text)
+    let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    has_digits && (starts_with(text, &INDEX) || is_date(text))
 }
 
 fn starts_with(text: &str, index: &Index) -> bool {

@@ -59,12 +59,14 @@ pub(crate) fn gap(out: &mut String) {
 
 /// Appends a text that is tidy already.
 pub(crate) fn append(text: &str, out: &mut String) {
-    match text.strip_prefix(' ') {
-        Some(rest) => {
-            gap(out);
-            out.push_str(rest);
-        }
-        None => out.push_str(text),
+    let rest = text.strip_prefix(' ');
+    if rest.is_some() {
+        gap(out);
+    }
+    let rest = rest.unwrap_or(text);
+    // Every third text is one space.
+    if !rest.is_empty() {
+        out.push_str(rest);
     }
 }
 
@@ -75,9 +77,11 @@ const LANE: usize = 16;
 /// tells how many bytes are left.
 pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     // What stands between two tags is mostly the end of a line.
-    let part = &all[from..until];
-    if part.first() == Some(&b'\n') && part.iter().all(|byte| is_space(*byte)) {
-        all[from] = b' ';
+    let part = &mut all[from..until];
+    if let Some(b' ' | b'\n') = part.first()
+        && part[1..].iter().all(|byte| is_space(*byte))
+    {
+        part[0] = b' ';
         return 1;
     }
     let (mut at, mut to) = (from, from);

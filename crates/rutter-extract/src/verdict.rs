@@ -109,7 +109,7 @@ pub(crate) fn ban(
             at += 1;
             continue;
         }
-        if survey.marks[at as usize].has(Marks::UNSEEN) || dropped[at as usize].is_some() {
+        if survey.marks(at).has(Marks::UNSEEN) || dropped[at as usize].is_some() {
             at = item.end;
             continue;
         }
@@ -135,7 +135,7 @@ struct Look {
 
 fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let item = dom.item(at);
-    let hints = survey.hints[at as usize];
+    let hints = survey.hints(at);
     if item.tag.heading().is_some() || item.tag == Tag::Dt {
         let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
         return is_unseen.then_some(Reason::Name(Named::Hidden));
@@ -165,7 +165,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let is_body = |hints: Hints| hints.has(Hints::STRONG) && hints.has(Hints::CONTENT);
     let in_article = dom.ancestors(item.parent).any(|up| {
         matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
-            || is_body(survey.hints[up as usize])
+            || is_body(survey.hints(up))
     });
     let look = Look { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
     match by_element(dom, at, &look) {
@@ -223,7 +223,7 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
     let is_thread = || {
         let inside = dom.subtree(at).skip(1);
         tag != Tag::Article
-            && 3 <= inside.filter(|at| survey.hints[*at as usize].has(Hints::COMMENT)).count()
+            && 3 <= inside.filter(|at| survey.hints(*at).has(Hints::COMMENT)).count()
     };
     let is_beside = 500 < total.prose - sum.prose && (share < 0.5 || is_thread());
     if hints.has(Hints::COMMENT) && (share < most || is_beside) {
