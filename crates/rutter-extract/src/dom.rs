@@ -43,6 +43,8 @@ pub(crate) struct Dom {
     pub(crate) is_marked: bool,
     /// Whether there are scripts that might bring text.
     pub(crate) has_scripts: bool,
+    /// How many `a` elements there are.
+    pub(crate) n_links: usize,
 }
 
 /// Builds the tree and nothing else; the number of its nodes.
@@ -279,7 +281,7 @@ impl Dom {
         let mut text = arena.text.into_inner().into_bytes();
         // Up to where white space means something.
         let mut raw_until = NONE;
-        let mut has_scripts = false;
+        let (mut has_scripts, mut n_links) = (false, 0);
         let mut here = nodes.first().map_or(NONE, |root| root.first_child);
         loop {
             let at = u32::try_from(items.len()).unwrap_or(NONE);
@@ -305,6 +307,7 @@ impl Dom {
                 }
             }
             has_scripts |= tag == Tag::Script;
+            n_links += usize::from(tag == Tag::A);
             items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
                 here = node.next;
@@ -323,7 +326,7 @@ impl Dom {
         let body = body.and_then(|at| u32::try_from(at).ok());
         let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
         let is_marked = arena.is_marked.get();
-        Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts }
+        Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts, n_links }
     }
 }
 

@@ -289,6 +289,9 @@ const WORDS: &[(&str, Hints)] = &[
     ("gutter", Hints::NUMBERS),
 ];
 
+/// Bytes of the shortest word.
+const SHORTEST: usize = 3;
+
 static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
     DFA::builder()
         .match_kind(MatchKind::LeftmostLongest)
@@ -297,9 +300,32 @@ static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
         .expect("a fixed list of words is a valid automaton")
 });
 
+/// Hints of names seen before: a page has few names for many elements.
+#[derive(Debug, Default)]
+pub(crate) struct Memo<'d>([(&'d str, Hints); 16]);
+
+impl<'d> Memo<'d> {
+    /// The hints in a class or id.
+    pub(crate) fn of_names(&mut self, names: &'d str) -> Hints {
+        // Names differ in length and at their ends.
+        let (first, last) = (names.bytes().next(), names.bytes().next_back());
+        let key =
+            names.len() + usize::from(first.unwrap_or(0)) + 3 * usize::from(last.unwrap_or(0));
+        let known = &mut self.0[key % 16];
+        if known.0 != names {
+            *known = (names, of_names(names));
+        }
+        known.1
+    }
+}
+
 /// The hints in a class or id.
 pub(crate) fn of_names(names: &str) -> Hints {
     let mut found = Hints::NONE;
+    // No word is shorter; the names inside code are.
+    if names.len() < SHORTEST {
+        return found;
+    }
     let hits = MACHINE.try_find_iter(Input::new(names));
     for hit in hits.expect("the machine searches from anywhere") {
         let (word, hints) = WORDS[hit.pattern().as_usize()];
@@ -322,6 +348,11 @@ pub(crate) fn of_names(names: &str) -> Hints {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_no_word_is_shorter() {
+        assert_eq!(WORDS.iter().map(|(word, _)| word.len()).min(), Some(SHORTEST));
+    }
 
     #[test]
     fn ours_words_are_found_inside_names() {

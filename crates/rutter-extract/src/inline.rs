@@ -113,6 +113,9 @@ impl Inline {
         let text = self.text.trim_end().to_owned();
         self.text.clear();
         let mut spans = std::mem::take(&mut self.spans);
+        if spans.is_empty() {
+            return (text, spans);
+        }
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         spans.retain_mut(|span| {
             span.end = span.end.min(end);

@@ -1,5 +1,7 @@
 //! Tells a language by its text, where the page does not.
 
+use std::sync::LazyLock;
+
 use rutter_page::LanguageTag;
 
 /// Bytes that are looked at first; more where they do not suffice.
@@ -20,25 +22,49 @@ pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
 /// The commonest languages.
 const COMMON: [&str; 6] = ["en", "de", "fr", "es", "it", "pl"];
 
-/// The language, by its place in [`COMMON`], that a small word is one of: of
-/// each those that the others do not have.
-fn small_word(word: &str) -> Option<usize> {
-    Some(match word {
-        "the" | "and" | "of" | "is" | "that" | "to" | "with" | "are" | "this" | "for" | "be"
-        | "it" | "by" | "from" | "not" | "which" | "any" | "used" | "you" | "can" | "if"
-        | "when" | "see" | "has" => 0,
-        "der" | "und" | "das" | "ist" | "nicht" | "ein" | "mit" | "auf" | "eine" | "dem"
-        | "von" | "zu" => 1,
-        "les" | "est" | "une" | "dans" | "pour" | "qui" | "sur" | "pas" | "avec" | "des" | "du"
-        | "au" => 2,
-        "los" | "las" | "una" | "por" | "para" | "con" | "del" | "est\u{e1}" | "como"
-        | "m\u{e1}s" | "el" | "y" => 3,
-        "che" | "della" | "sono" | "gli" | "nel" | "alla" | "pi\u{f9}" | "dei" | "il" | "di"
-        | "per" | "non" => 4,
-        "nie" | "si\u{119}" | "jest" | "oraz" | "kt\u{f3}re" | "przez" | "jak" | "ale" | "tak"
-        | "dla" | "z" | "w" => 5,
-        _ => return None,
-    })
+/// Small words of each of them that the others do not have.
+const SMALL: [&[&str]; COMMON.len()] = [
+    &[
+        "the", "and", "of", "is", "that", "to", "with", "are", "this", "for", "be", "it", "by",
+        "from", "not", "which", "any", "used", "you", "can", "if", "when", "see", "has",
+    ],
+    &["der", "und", "das", "ist", "nicht", "ein", "mit", "auf", "eine", "dem", "von", "zu"],
+    &["les", "est", "une", "dans", "pour", "qui", "sur", "pas", "avec", "des", "du", "au"],
+    &["los", "las", "una", "por", "para", "con", "del", "est\u{e1}", "como", "m\u{e1}s", "el", "y"],
+    &["che", "della", "sono", "gli", "nel", "alla", "pi\u{f9}", "dei", "il", "di", "per", "non"],
+    &[
+        "nie",
+        "si\u{119}",
+        "jest",
+        "oraz",
+        "kt\u{f3}re",
+        "przez",
+        "jak",
+        "ale",
+        "tak",
+        "dla",
+        "z",
+        "w",
+    ],
+];
+
+/// The same words by their first letter, each with its language.
+static BY_LETTER: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
+    let mut index = vec![Vec::new(); 256];
+    for (idx, words) in SMALL.iter().enumerate() {
+        for &word in *words {
+            let letter = word.bytes().next().unwrap_or(0);
+            index[usize::from(letter)].push((word, idx));
+        }
+    }
+    index
+});
+
+/// The language, by its place in [`COMMON`], that a small word is one of.
+fn small_word(index: &[Vec<(&str, usize)>], word: &[u8]) -> Option<usize> {
+    let letter = *word.first()?;
+    let mut known = index.get(usize::from(letter))?.iter();
+    known.find(|(known, _)| known.as_bytes() == word).map(|(_, idx)| *idx)
 }
 
 /// Bytes of the longest of them.
@@ -49,6 +75,7 @@ const LONGEST: usize = 6;
 /// must have none of another.
 fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; COMMON.len()];
+    let index = &**BY_LETTER;
     let mut n_words = 0;
     for word in text.split_ascii_whitespace().take(100) {
         n_words += 1;
@@ -58,7 +85,7 @@ fn by_small_words(text: &str) -> Option<&'static str> {
         let Some(place) = lower.get_mut(..word.len()) else { continue };
         place.copy_from_slice(word.as_bytes());
         place.make_ascii_lowercase();
-        if let Some(idx) = std::str::from_utf8(place).ok().and_then(small_word) {
+        if let Some(idx) = small_word(index, place) {
             counts[idx] += 1;
         }
     }

@@ -41,6 +41,10 @@ impl Found {
         while at < dom.len() {
             let item = dom.item(at);
             match item.tag {
+                Tag::Text => {
+                    at += 1;
+                    continue;
+                }
                 Tag::Html => {
                     found.lang = dom
                         .attr(at, &local_name!("lang"))
@@ -83,7 +87,7 @@ impl Found {
                 }
                 _ => {}
             }
-            if item.tag != Tag::Text && found.props.len() < 64 && found.n_tried < 256 {
+            if found.props.len() < 64 && found.n_tried < 256 {
                 found.prop(dom, at);
             }
             at += 1;
@@ -414,10 +418,6 @@ impl Found {
                 media_type: link.media_type.clone(),
             })
         });
-        let links = self
-            .links
-            .iter()
-            .filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link.clone() }));
         Facts {
             canonical,
             published: self.published(),
@@ -428,11 +428,21 @@ impl Found {
             keywords: self.keywords(),
             robots: self.robots(),
             alternates: alternates.collect(),
-            head_links: links.collect(),
-            metas: self.metas.clone(),
+            // Theirs once nobody asks for them any more.
+            head_links: Vec::new(),
+            metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
             refresh: self.first(&["refresh"]).map(str::to_owned),
         }
+    }
+
+    /// Gives what was found away, where nobody asks for it any more.
+    pub(crate) fn give(self, base: &Base, facts: &mut Facts) {
+        let links = self.links.into_iter();
+        let links =
+            links.filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link }));
+        facts.head_links = links.collect();
+        facts.metas = self.metas;
     }
 
     pub(crate) fn schema(&self) -> Option<String> {

@@ -130,8 +130,7 @@ impl Survey {
         // Whether the next text goes on with the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
-        // Neighbours are often called the same.
-        let mut last_class = ("", Hints::NONE);
+        let mut memo = hint::Memo::default();
         for (at, item) in (0..).zip(&dom.items) {
             let above = *survey.spots.get(item.parent as usize).unwrap_or(&outside);
             let first = survey.n_segments();
@@ -148,7 +147,7 @@ impl Survey {
             let is_block = item.tag.is_block();
             if is_block || item.tag == Tag::Custom {
                 if !spot.marks.has(Marks::UNSEEN) {
-                    spot.hints = names(dom, at, &mut last_class);
+                    spot.hints = names(dom, at, &mut memo);
                 }
                 if is_block {
                     spot.block = at;
@@ -421,16 +420,11 @@ fn is_style_hidden(style: &str) -> bool {
     })
 }
 
-fn names<'d>(dom: &'d Dom, at: u32, last_class: &mut (&'d str, Hints)) -> Hints {
+fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
     let mut hints = Hints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
-            local_name!("class") => {
-                if last_class.0 != value {
-                    *last_class = (value, hint::of_names(value));
-                }
-                hints = hints.with(last_class.1);
-            }
+            local_name!("class") => hints = hints.with(memo.of_names(value)),
             local_name!("id") if !is_anchor(dom, at, value) => {
                 hints = hints.with(hint::of_names(value));
             }

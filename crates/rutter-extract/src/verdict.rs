@@ -303,15 +303,17 @@ pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
 
 /// For each segment, whether it lies in something dropped.
 pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Vec<bool> {
-    let (mut until, mut next) = (0, 0);
-    let is_gone = survey.segments.iter().map(|segment| {
-        while next <= segment.at {
-            if dropped[next as usize].is_some() {
-                until = until.max(dom.item(next).end);
-            }
-            next += 1;
-        }
-        segment.at < until
-    });
-    is_gone.collect()
+    let mut is_gone = vec![false; survey.segments.len()];
+    let mut at = 0;
+    while let Some(found) = dropped.get(at as usize..).and_then(first_some) {
+        at += found;
+        is_gone[survey.within(dom, at)].fill(true);
+        at = dom.item(at).end;
+    }
+    is_gone
+}
+
+fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
+    let found = dropped.iter().position(Option::is_some)?;
+    u32::try_from(found).ok()
 }

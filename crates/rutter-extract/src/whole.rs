@@ -34,9 +34,8 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
-        let links = (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A);
-        let mut targets = Vec::with_capacity(links.clone().count());
-        for (at, _) in links {
+        let mut targets = Vec::with_capacity(dom.n_links);
+        for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
             let href = dom.attr(at, &local_name!("href"));
             targets.extend(href.and_then(|href| base.resolve(href)).map(|href| (at, href)));
         }
