@@ -4,6 +4,9 @@
 //! everything with a trap in it goes to the `url` crate. Only http and https
 //! come out.
 
+use std::cell::OnceCell;
+
+use rutter_page::PageUrl;
 use url::Url;
 
 /// Longest address we follow.
@@ -12,7 +15,8 @@ const LONGEST: usize = 4096;
 /// Where relative addresses start from.
 #[derive(Debug)]
 pub(crate) struct Base {
-    url: Url,
+    /// The whole address for the parser, once it is needed.
+    url: OnceCell<Url>,
     /// `https://host:port`
     origin: String,
     /// The path up to its last slash.
@@ -22,12 +26,24 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    pub(crate) fn new(url: Url) -> Self {
-        let whole = url[..url::Position::AfterQuery].to_owned();
-        let origin = url[..url::Position::BeforePath].to_owned();
-        let path = url.path();
+    pub(crate) fn new(page: &PageUrl<'_>) -> Self {
+        // The way the parser would write it, without fragment.
+        Self::of(page.key().to_owned())
+    }
+
+    fn of(whole: String) -> Self {
+        let host = whole.find("://").map_or(0, |at| at + 3);
+        let from = whole[host..].find('/').map_or(whole.len(), |at| host + at);
+        let path = whole[from..].split('?').next().unwrap_or("");
         let folder = path.get(..=path.rfind('/').unwrap_or(0)).unwrap_or("/").to_owned();
-        Self { url, origin, folder, whole }
+        Self { url: OnceCell::new(), origin: whole[..from].to_owned(), folder, whole }
+    }
+
+    fn join(&self, href: &str) -> Option<Url> {
+        // A page address is a URL by its type.
+        let url = self.url.get_or_init(|| Url::parse(&self.whole).expect("an address is a URL"));
+        let url = url.join(href).ok()?;
+        matches!(url.scheme(), "http" | "https").then_some(url)
     }
 
     /// The same page with another starting point.
@@ -35,9 +51,9 @@ impl Base {
         if LONGEST < href.len() {
             return self;
         }
-        match self.url.join(href.trim()) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") => Self::new(url),
-            _ => self,
+        match self.join(href.trim()) {
+            Some(url) => Self::of(url[..url::Position::AfterQuery].to_owned()),
+            None => self,
         }
     }
 
@@ -56,8 +72,7 @@ impl Base {
     }
 
     fn slow(&self, href: &str) -> Option<String> {
-        let url = self.url.join(href).ok()?;
-        matches!(url.scheme(), "http" | "https").then(|| url.into())
+        self.join(href).map(Into::into)
     }
 
     /// Joins what needs no parser.
@@ -197,7 +212,7 @@ mod tests {
                 "https://example.org/a/b/c.html?q=1#f", "https://example.org/a/b//c", "http://example.org:8080", "https://x.example/é/",
             ]),
         ) {
-            let base = Base::new(Url::parse(base).unwrap());
+            let base = Base::new(&PageUrl::parse(base).unwrap());
             if let Some(quick) = base.quick(&href) {
                 prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
             }
@@ -206,7 +221,7 @@ mod tests {
 
     #[test]
     fn ours_only_http_comes_out() {
-        let base = Base::new(Url::parse("https://harbour.example/shop/rope.html").unwrap());
+        let base = Base::new(&PageUrl::parse("https://harbour.example/shop/rope.html").unwrap());
         assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
         assert_eq!(
             base.resolve("#top").as_deref(),

@@ -40,7 +40,10 @@ pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
     // The first line break after <pre> is not text; the parser takes one away,
     // wrappers keep theirs.
     let text = text.strip_prefix('\n').unwrap_or(text);
-    text.replace('\u{a0}', " ").replace("\r\n", "\n")
+    if text.contains(['\u{a0}', '\r']) {
+        return text.replace('\u{a0}', " ").replace("\r\n", "\n");
+    }
+    text.to_owned()
 }
 
 fn end_line(out: &mut String) {

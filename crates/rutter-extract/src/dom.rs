@@ -18,7 +18,7 @@ use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
 use crate::guard::Guard;
-use crate::space::{append, collapse, gap, tidy};
+use crate::space::{append, collapse, gap, tidy, trim_end};
 use crate::tag::Tag;
 
 const NONE: u32 = u32::MAX;
@@ -103,6 +103,11 @@ impl Dom {
         if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
     }
 
+    /// The bytes of a text item and all behind it, whosever they are.
+    pub(crate) fn behind(&self, at: u32) -> &[u8] {
+        &self.text.as_bytes()[self.item(at).from as usize..]
+    }
+
     /// Appends a text item, every run of white space as one space.
     pub(crate) fn append(&self, at: u32, out: &mut String) {
         if self.item(at).is_tidy {
@@ -162,7 +167,7 @@ impl Dom {
             }
             here += 1;
         }
-        out.truncate(out.trim_end().len());
+        out.truncate(trim_end(out).len());
     }
 
     fn attrs_of(&self, at: u32) -> &[Attr] {
@@ -245,7 +250,7 @@ impl Dom {
 
     /// All text below, white space collapsed, elements skipped that say nothing.
     pub(crate) fn words(&self, at: u32) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(64);
         let mut here = at;
         // Where the blocks we are in end, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
@@ -268,7 +273,7 @@ impl Dom {
             }
             here += 1;
         }
-        out.truncate(out.trim_end().len());
+        out.truncate(trim_end(&out).len());
         out
     }
 

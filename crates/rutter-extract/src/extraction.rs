@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rutter_finding::{Finding, Place};
 use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
-use url::Url;
 
 use crate::address::Base;
 use crate::blocks::Walk;
@@ -264,9 +263,7 @@ fn mark(
 }
 
 fn base_of(options: &Options, found: &Found) -> Base {
-    // A page address is a URL by its type.
-    let url = Url::parse(options.url.as_str()).expect("a page address is a URL");
-    let base = Base::new(url);
+    let base = Base::new(&options.url);
     match &found.base {
         Some(href) => base.rebase(href),
         None => base,

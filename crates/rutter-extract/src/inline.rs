@@ -1,7 +1,7 @@
 //! A paragraph while it is being put together: its text, white space
 //! collapsed, and the spans in it.
 
-use crate::space::{append, collapse, gap};
+use crate::space::{append, collapse, gap, trim_end, trim_start};
 use rutter_page::{Mark, Span};
 
 /// Marks inside marks that are kept.
@@ -79,8 +79,9 @@ impl Inline {
 
     fn span(&mut self, mark: Mark, start: usize) {
         let Some(inner) = self.text.get(start..) else { return };
-        let start = start + (inner.len() - inner.trim_start().len());
-        let end = start + inner.trim().len();
+        let trimmed = trim_start(inner);
+        let start = start + (inner.len() - trimmed.len());
+        let end = start + trim_end(trimmed).len();
         if start < end {
             let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
             self.spans.push(Span { part: 0, start, end, mark });
@@ -88,7 +89,7 @@ impl Inline {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.text.trim().is_empty()
+        trim_end(&self.text).is_empty()
     }
 
     /// Forgets white space and spans around it; open marks go on.
@@ -110,7 +111,7 @@ impl Inline {
         }
         self.n_breaks = 0;
         // The room stays here for the next one.
-        let text = self.text.trim_end().to_owned();
+        let text = trim_end(&self.text).to_owned();
         self.text.clear();
         let mut spans = std::mem::take(&mut self.spans);
         if spans.is_empty() {

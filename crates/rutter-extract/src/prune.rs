@@ -34,6 +34,11 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
+        // Nothing below is about what lies inside a line.
+        if !item.tag.is_block() && item.tag != Tag::Time {
+            at += 1;
+            continue;
+        }
         let is_edge = at < first_prose || last_prose < at;
         if is_contents(dom, survey, at) {
             dropped[at as usize] = Some(Reason::Name(Named::Contents));

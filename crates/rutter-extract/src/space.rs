@@ -57,6 +57,16 @@ pub(crate) fn gap(out: &mut String) {
     }
 }
 
+/// `str::trim_end` for texts that mostly need none.
+pub(crate) fn trim_end(text: &str) -> &str {
+    if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }
+}
+
+/// `str::trim_start`, the same way.
+pub(crate) fn trim_start(text: &str) -> &str {
+    if text.as_bytes().first().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_start() }
+}
+
 /// Appends a text that is tidy already.
 pub(crate) fn append(text: &str, out: &mut String) {
     let rest = text.strip_prefix(' ');

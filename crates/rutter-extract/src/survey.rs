@@ -191,7 +191,7 @@ impl Survey {
         if text == " " {
             return goes_on;
         }
-        let counts = Counts::of(text, dom.item(at).is_tidy);
+        let counts = Counts::of(text, dom.behind(at), dom.item(at).is_tidy);
         if counts.chars == 0 {
             return goes_on;
         }
@@ -275,27 +275,26 @@ struct Counts {
     stops: u32,
 }
 
-/// Bytes looked at together.
+/// Bytes looked at together, and those one counter is good for.
 const LANE: usize = 16;
+const CHUNK: usize = LANE * 128;
 
 impl Counts {
     /// Sums instead of branches: a text is looked at in lanes, each with
-    /// counters of its own that eight bits can hold.
-    fn of(text: &str, is_tidy: bool) -> Self {
+    /// counters of its own that eight bits can hold. The last lane reaches
+    /// into what lies `behind` the text, if it is long enough.
+    fn of(text: &str, behind: &[u8], is_tidy: bool) -> Self {
         let bytes = text.as_bytes();
         let mut counts = Self::default();
         let (mut is_wide, mut n_spaces) = (false, 0);
-        for chunk in bytes.chunks(LANE * 128) {
+        for (chunk, behind) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
             let mut lanes = Lanes::default();
             let (whole, rest) = chunk.as_chunks::<LANE>();
             for lane in whole {
                 lanes.add(lane);
             }
             if !rest.is_empty() {
-                // Zeros count for nothing.
-                let mut lane = [0; LANE];
-                lane[..rest.len()].copy_from_slice(rest);
-                lanes.add(&lane);
+                lanes.add(&first_of(rest, &behind[LANE * whole.len()..]));
             }
             counts.chars += sum(lanes.chars);
             counts.stops += sum(lanes.stops);
@@ -338,6 +337,21 @@ impl Lanes {
             self.wide[at] |= u8::from(0xe3 <= byte);
         }
     }
+}
+
+/// The last bytes of a text as a lane; zeros count for nothing.
+fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
+    const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    let mut lane = [0; LANE];
+    let Some(whole) = behind.first_chunk::<LANE>() else {
+        lane[..rest.len()].copy_from_slice(rest);
+        return lane;
+    };
+    let n = u8::try_from(rest.len()).unwrap_or(u8::MAX);
+    for ((to, &byte), place) in lane.iter_mut().zip(whole).zip(PLACES) {
+        *to = if place < n { byte } else { 0 };
+    }
+    lane
 }
 
 fn sum(counters: [u8; LANE]) -> u32 {

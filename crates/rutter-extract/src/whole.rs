@@ -12,7 +12,7 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
-use crate::space::gap;
+use crate::space::{gap, trim_end, trim_start};
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -177,8 +177,9 @@ impl Whole {
         };
         if let Some(range) = range {
             let inner = self.text.get(range.start..).unwrap_or("");
-            let start = range.start + (inner.len() - inner.trim_start().len());
-            *range = start..start + inner.trim().len();
+            let trimmed = trim_start(inner);
+            let start = range.start + (inner.len() - trimmed.len());
+            *range = start..start + trim_end(trimmed).len();
         }
     }
 }
