@@ -48,23 +48,22 @@ const SMALL: [&[&str]; COMMON.len()] = [
     ],
 ];
 
-/// The same words by their first letter, each with its language.
-static BY_LETTER: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
+/// The same words as numbers, by their first letter, each with its language.
+static BY_LETTER: LazyLock<Vec<Vec<(u64, usize)>>> = LazyLock::new(|| {
     let mut index = vec![Vec::new(); 256];
     for (idx, words) in SMALL.iter().enumerate() {
-        for &word in *words {
+        for word in *words {
             let letter = word.bytes().next().unwrap_or(0);
-            index[usize::from(letter)].push((word, idx));
+            index[usize::from(letter)].push((number(word.as_bytes()), idx));
         }
     }
     index
 });
 
-/// The language, by its place in [`COMMON`], that a small word is one of.
-fn small_word(index: &[Vec<(&str, usize)>], word: &[u8]) -> Option<usize> {
-    let letter = *word.first()?;
-    let mut known = index.get(usize::from(letter))?.iter();
-    known.find(|(known, _)| known.as_bytes() == word).map(|(_, idx)| *idx)
+/// A word of at most [`LONGEST`] bytes as a number, in lower case: the first
+/// letter of a sentence is a capital one.
+fn number(word: &[u8]) -> u64 {
+    word.iter().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
 }
 
 /// Bytes of the longest of them.
@@ -79,20 +78,32 @@ fn by_small_words(text: &str) -> Option<&'static str> {
     let mut n_words = 0;
     for word in text.split_ascii_whitespace().take(100) {
         n_words += 1;
-        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        // The first letter of a sentence is a capital one.
-        let mut lower = [0; LONGEST];
-        let Some(place) = lower.get_mut(..word.len()) else { continue };
-        place.copy_from_slice(word.as_bytes());
-        place.make_ascii_lowercase();
-        if let Some(idx) = small_word(index, place) {
-            counts[idx] += 1;
+        let word = trim_punctuation(word.as_bytes());
+        let Some(letter) = word.first().filter(|_| word.len() <= LONGEST) else { continue };
+        let known = &index[usize::from(letter.to_ascii_lowercase())];
+        let number = number(word);
+        if let Some((_, idx)) = known.iter().find(|(known, _)| *known == number) {
+            counts[*idx] += 1;
         }
     }
     let (most, tag) = counts.into_iter().zip(COMMON).max_by_key(|(count, _)| *count)?;
     let others: usize = counts.iter().sum::<usize>() - most;
     let is_sure = if n_words < 25 { 3 <= most && others == 0 } else { others * 5 <= most };
     (n_words <= most * 8 && is_sure).then_some(tag)
+}
+
+fn trim_punctuation(mut word: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = word
+        && first.is_ascii_punctuation()
+    {
+        word = rest;
+    }
+    while let [rest @ .., last] = word
+        && last.is_ascii_punctuation()
+    {
+        word = rest;
+    }
+    word
 }
 
 fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {

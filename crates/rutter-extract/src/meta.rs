@@ -40,11 +40,13 @@ impl Found {
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
+            if item.tag == Tag::Text {
+                at += 1;
+                continue;
+            }
             match item.tag {
-                Tag::Text => {
-                    at += 1;
-                    continue;
-                }
+                // First of all, what most elements are.
+                tag if !says_something(tag) => {}
                 Tag::Html => {
                     found.lang = dom
                         .attr(at, &local_name!("lang"))
@@ -448,6 +450,24 @@ impl Found {
     pub(crate) fn schema(&self) -> Option<String> {
         json_ld::schema(&self.json_ld)
     }
+}
+
+/// Whether an element says something about its page by what it is.
+fn says_something(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Html
+            | Tag::Title
+            | Tag::Base
+            | Tag::Meta
+            | Tag::Link
+            | Tag::Script
+            | Tag::Style
+            | Tag::Svg
+            | Tag::H1
+            | Tag::H2
+            | Tag::Time
+    )
 }
 
 /// Whether a time is said to be that of the last change.

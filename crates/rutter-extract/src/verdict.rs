@@ -105,7 +105,12 @@ pub(crate) fn ban(
     let mut at = body + 1;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        if item.tag == Tag::Text {
+        // Most items: nothing speaks against them.
+        let is_plain = !survey.hints(at).has(ALL_BAD)
+            & !is_suspect(item.tag)
+            & !survey.marks(at).has(Marks::UNSEEN)
+            & dropped[at as usize].is_none();
+        if is_plain || item.tag == Tag::Text {
             at += 1;
             continue;
         }
@@ -140,20 +145,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
         return is_unseen.then_some(Reason::Name(Named::Hidden));
     }
-    let is_suspect = matches!(
-        item.tag,
-        Tag::Nav
-            | Tag::Aside
-            | Tag::Footer
-            | Tag::Header
-            | Tag::Form
-            | Tag::Dialog
-            | Tag::Noscript
-            | Tag::Menu
-            | Tag::Fieldset
-            | Tag::Button
-    );
-    if !is_suspect && !hints.has(ALL_BAD) {
+    if !is_suspect(item.tag) && !hints.has(ALL_BAD) {
         return None;
     }
     let sum = survey.sum(dom, at);
@@ -179,6 +171,23 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         return None;
     }
     by_name(dom, survey, at, &look, total).map(Reason::Name)
+}
+
+/// Whether an element is for other things than the text, by what it is.
+fn is_suspect(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Nav
+            | Tag::Aside
+            | Tag::Footer
+            | Tag::Header
+            | Tag::Form
+            | Tag::Dialog
+            | Tag::Noscript
+            | Tag::Menu
+            | Tag::Fieldset
+            | Tag::Button
+    )
 }
 
 /// What the element alone says.

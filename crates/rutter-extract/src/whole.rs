@@ -114,8 +114,16 @@ impl Whole {
                 gap(&mut whole.text);
             }
             let item = dom.item(at);
+            if item.tag == Tag::Text {
+                dom.append(at, &mut whole.text);
+                at += 1;
+                continue;
+            }
             match item.tag {
-                Tag::Text => dom.append(at, &mut whole.text),
+                tag if tag.is_block() && tag != Tag::Template => {
+                    gap(&mut whole.text);
+                    ends.push(item.end);
+                }
                 Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
                     at = item.end;
                     continue;
@@ -131,14 +139,10 @@ impl Whole {
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
-                tag if tag.is_block() => {
-                    gap(&mut whole.text);
-                    ends.push(item.end);
-                }
                 Tag::Br => gap(&mut whole.text),
                 _ => {}
             }
-            if dom.is_annotated && item.tag != Tag::Text {
+            if dom.is_annotated {
                 whole.annotate(dom, survey, at, &mut open);
             }
             at += 1;
