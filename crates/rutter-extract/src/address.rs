@@ -72,7 +72,7 @@ impl Base {
     }
 
     fn slow(&self, href: &str) -> Option<String> {
-        self.join(href).map(Into::into)
+        if has_other_scheme(href) { None } else { self.join(href).map(Into::into) }
     }
 
     /// Joins what needs no parser.
@@ -141,6 +141,16 @@ impl Base {
             && !path.contains(':')
             && !has_dots(path)
     }
+}
+
+/// Whether an address says itself that it is not http(s): `mailto:`,
+/// `javascript:`.
+fn has_other_scheme(href: &str) -> bool {
+    let Some((scheme, _)) = href.split_once(':') else { return false };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(is_part)
+        && !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Kinds of bytes: what must be written another way, what ends a path, what
@@ -215,6 +225,18 @@ mod tests {
             let base = Base::new(&PageUrl::parse(base).unwrap());
             if let Some(quick) = base.quick(&href) {
                 prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ours_other_schemes_are_seen_as_the_parser_does(
+            href in "[a-zA-Z0-9+./\\-]{0,8}:(//)?[a-z0-9./:]{0,8}",
+        ) {
+            let base = Base::new(&PageUrl::parse("https://example.org/a/b").unwrap());
+            if has_other_scheme(&href) {
+                prop_assert!(base.join(&href).is_none(), "{}", href);
             }
         }
     }

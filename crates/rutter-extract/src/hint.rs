@@ -302,16 +302,16 @@ static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
 
 /// Hints of names seen before: a page has few names for many elements.
 #[derive(Debug, Default)]
-pub(crate) struct Memo<'d>([(&'d str, Hints); 16]);
+pub(crate) struct Memo<'d>([(&'d str, Hints); 32]);
 
 impl<'d> Memo<'d> {
     /// The hints in a class or id.
     pub(crate) fn of_names(&mut self, names: &'d str) -> Hints {
-        // Names differ in length and at their ends.
-        let (first, last) = (names.bytes().next(), names.bytes().next_back());
-        let key =
-            names.len() + usize::from(first.unwrap_or(0)) + 3 * usize::from(last.unwrap_or(0));
-        let known = &mut self.0[key % 16];
+        // Names differ in length, at their ends and in the middle.
+        let byte = |at: usize| names.as_bytes().get(at).map_or(0, |byte| usize::from(*byte));
+        let n = names.len();
+        let key = n + byte(0) + 3 * byte(n / 2) + 5 * byte(n.wrapping_sub(1));
+        let known = &mut self.0[key % 32];
         if known.0 != names {
             *known = (names, of_names(names));
         }

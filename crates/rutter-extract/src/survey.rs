@@ -457,7 +457,12 @@ fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
 /// Whether an id is the address of a section rather than the name of a role:
 /// it has many words, or those of the heading below it.
 fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
-    let n_words = id.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    let n_words = if id.is_ascii() {
+        let words = id.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).count()
+    } else {
+        id.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count()
+    };
     if n_words != 2 {
         return 2 < n_words;
     }
