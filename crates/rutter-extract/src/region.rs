@@ -343,6 +343,36 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     -8.0 + plain * 0.1
 }
 
+/// Whether an element may hold a page.
+fn is_container(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Body
+            | Tag::Div
+            | Tag::Main
+            | Tag::Article
+            | Tag::Section
+            | Tag::Td
+            | Tag::Center
+            | Tag::Custom
+            | Tag::Form
+            | Tag::Details
+            | Tag::Fieldset
+            | Tag::Table
+            | Tag::Tbody
+            | Tag::Tr
+            | Tag::Li
+            | Tag::Ul
+            | Tag::Ol
+            | Tag::Dl
+            | Tag::Dd
+            | Tag::Header
+            | Tag::Aside
+            | Tag::Pre
+            | Tag::LlmOnly
+    )
+}
+
 /// The element whose segments weigh most, and how much.
 fn heaviest(
     dom: &Dom,
@@ -355,44 +385,18 @@ fn heaviest(
     let mut at = body;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        if item.tag == Tag::Text {
-            at += 1;
-            continue;
-        }
-        if dropped[at as usize].is_some() || survey.marks(at).has(Marks::UNSEEN) {
+        if dropped[at as usize].is_some() | survey.marks(at).has(Marks::UNSEEN) {
             at = item.end;
             continue;
         }
-        let is_container = matches!(
-            item.tag,
-            Tag::Body
-                | Tag::Div
-                | Tag::Main
-                | Tag::Article
-                | Tag::Section
-                | Tag::Td
-                | Tag::Center
-                | Tag::Custom
-                | Tag::Form
-                | Tag::Details
-                | Tag::Fieldset
-                | Tag::Table
-                | Tag::Tbody
-                | Tag::Tr
-                | Tag::Li
-                | Tag::Ul
-                | Tag::Ol
-                | Tag::Dl
-                | Tag::Dd
-                | Tag::Header
-                | Tag::Aside
-                | Tag::Pre
-                | Tag::LlmOnly
-        );
+        if !is_container(item.tag) {
+            at += 1;
+            continue;
+        }
         // One item of a list is not a page, unless it is as long as one.
         let is_item =
             matches!(item.tag, Tag::Li | Tag::Dd | Tag::Tr) && survey.sum(dom, at).prose < 1000;
-        if is_container && !is_item {
+        if !is_item {
             let mut weight = left.within(dom, survey, at).weight;
             let hints = survey.hints(at);
             let is_strong = hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
