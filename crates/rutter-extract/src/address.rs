@@ -95,7 +95,9 @@ impl Base {
         }
         let join = |parts: [&str; 3]| {
             let mut out = String::with_capacity(parts.iter().map(|part| part.len()).sum());
-            parts.iter().for_each(|part| out.push_str(part));
+            for part in parts {
+                out.push_str(part);
+            }
             Some(out)
         };
         let first = href.as_bytes().first()?;

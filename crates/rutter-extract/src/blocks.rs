@@ -87,9 +87,11 @@ impl<'w> Walk<'w> {
         self.push_rich(block, Rich { spans, ..Rich::default() });
     }
 
-    pub(crate) fn push_rich(&mut self, block: Block<'static>, rich: Rich) {
-        let note = rich.note.or_else(|| self.note.clone());
-        self.out.push((block, Rich { note, ..rich }));
+    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: Rich) {
+        if rich.note.is_none() {
+            rich.note.clone_from(&self.note);
+        }
+        self.out.push((block, rich));
     }
 
     pub(crate) fn flow(&mut self, at: u32) {
@@ -194,6 +196,9 @@ impl<'w> Walk<'w> {
     }
 
     pub(crate) fn text(&mut self, at: u32) {
+        if self.dom.is_space(at) {
+            return self.paragraph.push_space();
+        }
         let text = self.dom.text(at);
         if self.dom.item(at).is_tidy {
             self.paragraph.push_tidy(text);

@@ -18,7 +18,7 @@ use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 use crate::Limits;
 use crate::guard::Guard;
-use crate::space::{append, collapse, gap, tidy, trim_end};
+use crate::space::{append, collapse, gap, tidy};
 use crate::tag::Tag;
 
 const NONE: u32 = u32::MAX;
@@ -103,6 +103,12 @@ impl Dom {
         if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
     }
 
+    /// Whether a text item is one space, as every third is.
+    pub(crate) fn is_space(&self, at: u32) -> bool {
+        let item = self.item(at);
+        item.to - item.from == 1 && self.text.as_bytes()[item.from as usize] == b' '
+    }
+
     /// The bytes of a text item and all behind it, whosever they are.
     pub(crate) fn behind(&self, at: u32) -> &[u8] {
         &self.text.as_bytes()[self.item(at).from as usize..]
@@ -110,10 +116,12 @@ impl Dom {
 
     /// Appends a text item, every run of white space as one space.
     pub(crate) fn append(&self, at: u32, out: &mut String) {
-        if self.item(at).is_tidy {
-            append(self.text(at), out)
+        if self.is_space(at) {
+            gap(out);
+        } else if self.item(at).is_tidy {
+            append(self.text(at), out);
         } else {
-            collapse(self.text(at), out)
+            collapse(self.text(at), out);
         }
     }
 
@@ -140,34 +148,6 @@ impl Dom {
             let value = &self.text[attribute.from as usize..attribute.to as usize];
             (&attribute.name, value)
         })
-    }
-
-    /// The first words below, at most `most` bytes and a word more.
-    pub(crate) fn head(&self, at: u32, most: usize, out: &mut String) {
-        out.clear();
-        let mut here = at;
-        while here < self.item(at).end && out.len() < most {
-            let item = self.item(here);
-            if item.tag == Tag::Text {
-                let text = self.text(here).trim_start();
-                let mut end = text.len().min(2 * most);
-                while !text.is_char_boundary(end) {
-                    end += 1;
-                }
-                if !out.is_empty() && text.len() < self.text(here).len() {
-                    gap(out);
-                }
-                let text = text.get(..end).unwrap_or(text);
-                if item.is_tidy { append(text, out) } else { collapse(text, out) }
-            } else if item.tag.is_silent() && here != at {
-                here = item.end;
-                continue;
-            } else if item.tag.is_block() || item.tag == Tag::Br {
-                gap(out);
-            }
-            here += 1;
-        }
-        out.truncate(trim_end(out).len());
     }
 
     fn attrs_of(&self, at: u32) -> &[Attr] {
@@ -228,53 +208,9 @@ impl Dom {
         })
     }
 
-    /// An element as a selector: name, id, first class.
-    pub(crate) fn label(&self, at: u32) -> String {
-        let mut label = self.item(at).tag.name().to_owned();
-        if let Some(id) = self.attribute(at, "id").filter(|id| !id.is_empty()) {
-            label.push('#');
-            label.push_str(id);
-        } else if let Some(class) =
-            self.attribute(at, "class").and_then(|class| class.split_ascii_whitespace().next())
-        {
-            label.push('.');
-            label.push_str(class);
-        }
-        label
-    }
-
     /// All items of a subtree, itself first.
     pub(crate) fn subtree(&self, at: u32) -> std::ops::Range<u32> {
         at..self.item(at).end
-    }
-
-    /// All text below, white space collapsed, elements skipped that say nothing.
-    pub(crate) fn words(&self, at: u32) -> String {
-        let mut out = String::with_capacity(64);
-        let mut here = at;
-        // Where the blocks we are in end, the innermost last.
-        let mut ends: Vec<u32> = Vec::new();
-        while here < self.item(at).end {
-            while ends.last().is_some_and(|end| *end <= here) {
-                ends.pop();
-                gap(&mut out);
-            }
-            let item = self.item(here);
-            if item.tag == Tag::Text {
-                self.append(here, &mut out);
-            } else if item.tag.is_silent() && here != at {
-                here = item.end;
-                continue;
-            } else if item.tag.is_block() {
-                gap(&mut out);
-                ends.push(item.end);
-            } else if item.tag == Tag::Br {
-                gap(&mut out);
-            }
-            here += 1;
-        }
-        out.truncate(trim_end(&out).len());
-        out
     }
 
     fn flatten(arena: Arena) -> Self {

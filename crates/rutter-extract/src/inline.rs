@@ -20,9 +20,13 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
+    pub(crate) fn push_space(&mut self) {
+        gap(&mut self.text);
+    }
+
     pub(crate) fn push(&mut self, text: &str) {
         if text == " " {
-            return gap(&mut self.text);
+            return self.push_space();
         }
         if self.text.is_empty() {
             let text = text.trim_start_matches([' ', '\n', '\t', '\r', '\u{c}', '\u{a0}']);
@@ -42,9 +46,6 @@ impl Inline {
 
     /// The same for a text that is tidy already.
     pub(crate) fn push_tidy(&mut self, text: &str) {
-        if text == " " {
-            return gap(&mut self.text);
-        }
         self.n_breaks = 0;
         let text = if self.text.is_empty() { text.trim_start_matches(' ') } else { text };
         append(text, &mut self.text);

@@ -151,7 +151,7 @@ const fn each(byte: u8) -> u64 {
 
 /// The highest bit of every byte that is at most `most`, which is ASCII.
 fn at_most(lane: u64, most: u8) -> u64 {
-    !((lane & each(0x7f)) + each(0x7f - most) | lane) & each(0x80)
+    !(((lane & each(0x7f)) + each(0x7f - most)) | lane) & each(0x80)
 }
 
 /// The highest bit of every byte that is `byte`.

@@ -187,10 +187,10 @@ impl Survey {
 
     /// Counts a text; tells whether there is a segment to go on with.
     fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
-        let text = dom.text(at);
-        if text == " " {
+        if dom.is_space(at) {
             return goes_on;
         }
+        let text = dom.text(at);
         let counts = Counts::of(text, dom.behind(at), dom.item(at).is_tidy);
         if counts.chars == 0 {
             return goes_on;
@@ -277,7 +277,7 @@ struct Counts {
 
 /// Bytes looked at together, and those one counter is good for.
 const LANE: usize = 16;
-const CHUNK: usize = LANE * 128;
+const CHUNK: usize = LANE * 15;
 
 impl Counts {
     /// Sums instead of branches: a text is looked at in lanes, each with
@@ -331,7 +331,7 @@ impl Lanes {
     fn add(&mut self, lane: &[u8; LANE]) {
         for (at, &byte) in lane.iter().enumerate() {
             // Bytes that continue a character count for nothing.
-            self.chars[at] += u8::from((b' ' < byte) & (byte & 0xc0 != 0x80));
+            self.chars[at] += u8::from(b' ' < byte) & u8::from(byte & 0xc0 != 0x80);
             self.spaces[at] += u8::from(byte == b' ');
             self.stops[at] += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
             self.wide[at] |= u8::from(0xe3 <= byte);
@@ -354,8 +354,9 @@ fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
     lane
 }
 
+/// The sum of the counters of a chunk, which eight bits can hold, too.
 fn sum(counters: [u8; LANE]) -> u32 {
-    counters.into_iter().map(u32::from).sum()
+    counters.into_iter().sum::<u8>().into()
 }
 
 /// Places where something follows white space, or nothing.
@@ -365,7 +366,7 @@ fn n_words(bytes: &[u8]) -> u32 {
     for (chunk, behind) in bytes.chunks(128).zip(behind.chunks(128)) {
         let mut words = 0_u8;
         for (byte, next) in chunk.iter().zip(behind) {
-            words += u8::from((*byte <= b' ') & (b' ' < *next));
+            words += u8::from(*byte <= b' ') & u8::from(b' ' < *next);
         }
         n_words += u32::from(words);
     }
