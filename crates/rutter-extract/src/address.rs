@@ -4,6 +4,9 @@
 //! everything with a trap in it goes to the `url` crate. Only http and https
 //! come out.
 
+use std::cell::OnceCell;
+
+use rutter_page::PageUrl;
 use url::Url;
 
 /// Longest address we follow.
@@ -12,7 +15,8 @@ const LONGEST: usize = 4096;
 /// Where relative addresses start from.
 #[derive(Debug)]
 pub(crate) struct Base {
-    url: Url,
+    /// The whole address for the parser, once it is needed.
+    url: OnceCell<Url>,
     /// `https://host:port`
     origin: String,
     /// The path up to its last slash.
@@ -22,12 +26,24 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    pub(crate) fn new(url: Url) -> Self {
-        let whole = url[..url::Position::AfterQuery].to_owned();
-        let origin = url[..url::Position::BeforePath].to_owned();
-        let path = url.path();
+    pub(crate) fn new(page: &PageUrl<'_>) -> Self {
+        // The way the parser would write it, without fragment.
+        Self::of(page.key().to_owned())
+    }
+
+    fn of(whole: String) -> Self {
+        let host = whole.find("://").map_or(0, |at| at + 3);
+        let from = whole[host..].find('/').map_or(whole.len(), |at| host + at);
+        let path = whole[from..].split('?').next().unwrap_or("");
         let folder = path.get(..=path.rfind('/').unwrap_or(0)).unwrap_or("/").to_owned();
-        Self { url, origin, folder, whole }
+        Self { url: OnceCell::new(), origin: whole[..from].to_owned(), folder, whole }
+    }
+
+    fn join(&self, href: &str) -> Option<Url> {
+        // A page address is a URL by its type.
+        let url = self.url.get_or_init(|| Url::parse(&self.whole).expect("an address is a URL"));
+        let url = url.join(href).ok()?;
+        matches!(url.scheme(), "http" | "https").then_some(url)
     }
 
     /// The same page with another starting point.
@@ -35,9 +51,9 @@ impl Base {
         if LONGEST < href.len() {
             return self;
         }
-        match self.url.join(href.trim()) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") => Self::new(url),
-            _ => self,
+        match self.join(href.trim()) {
+            Some(url) => Self::of(url[..url::Position::AfterQuery].to_owned()),
+            None => self,
         }
     }
 
@@ -56,25 +72,34 @@ impl Base {
     }
 
     fn slow(&self, href: &str) -> Option<String> {
-        let url = self.url.join(href).ok()?;
-        matches!(url.scheme(), "http" | "https").then(|| url.into())
+        if has_other_scheme(href) { None } else { self.join(href).map(Into::into) }
     }
 
     /// Joins what needs no parser.
     fn quick(&self, href: &str) -> Option<String> {
         // One look at every byte: what kinds there are, and where the path ends.
-        let (mut kinds, mut end) = (0, href.len());
-        for (at, byte) in href.bytes().enumerate() {
-            let kind = KINDS[byte as usize];
-            if kind & END != 0 {
-                end = end.min(at);
+        let mut bytes = href.bytes();
+        let mut kinds = 0;
+        let mut end = href.len();
+        while let Some(byte) = bytes.next() {
+            kinds |= KINDS[byte as usize];
+            if kinds & END != 0 {
+                end -= bytes.len() + 1;
+                break;
             }
-            kinds |= if end < at { kind & ODD } else { kind };
         }
+        // Behind the path only the odd ones matter.
+        kinds |= bytes.fold(0, |kinds, byte| kinds | KINDS[byte as usize]) & ODD;
         if href.is_empty() || kinds & ODD != 0 {
             return None;
         }
-        let join = |parts: [&str; 3]| Some(parts.concat());
+        let join = |parts: [&str; 3]| {
+            let mut out = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+            for part in parts {
+                out.push_str(part);
+            }
+            Some(out)
+        };
         let first = href.as_bytes().first()?;
         if *first == b'#' {
             return join([&self.whole, href, ""]);
@@ -118,6 +143,16 @@ impl Base {
             && !path.contains(':')
             && !has_dots(path)
     }
+}
+
+/// Whether an address says itself that it is not http(s): `mailto:`,
+/// `javascript:`.
+fn has_other_scheme(href: &str) -> bool {
+    let Some((scheme, _)) = href.split_once(':') else { return false };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(is_part)
+        && !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Kinds of bytes: what must be written another way, what ends a path, what
@@ -171,7 +206,7 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 fn has_dots(path: &str) -> bool {
-    let may_have = path.ends_with('.') || path.contains("./");
+    let may_have = path.ends_with('.') || path.as_bytes().windows(2).any(|pair| pair == b"./");
     may_have && path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
@@ -189,16 +224,28 @@ mod tests {
                 "https://example.org/a/b/c.html?q=1#f", "https://example.org/a/b//c", "http://example.org:8080", "https://x.example/é/",
             ]),
         ) {
-            let base = Base::new(Url::parse(base).unwrap());
+            let base = Base::new(&PageUrl::parse(base).unwrap());
             if let Some(quick) = base.quick(&href) {
                 prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
             }
         }
     }
 
+    proptest! {
+        #[test]
+        fn ours_other_schemes_are_seen_as_the_parser_does(
+            href in "[a-zA-Z0-9+./\\-]{0,8}:(//)?[a-z0-9./:]{0,8}",
+        ) {
+            let base = Base::new(&PageUrl::parse("https://example.org/a/b").unwrap());
+            if has_other_scheme(&href) {
+                prop_assert!(base.join(&href).is_none(), "{}", href);
+            }
+        }
+    }
+
     #[test]
     fn ours_only_http_comes_out() {
-        let base = Base::new(Url::parse("https://harbour.example/shop/rope.html").unwrap());
+        let base = Base::new(&PageUrl::parse("https://harbour.example/shop/rope.html").unwrap());
         assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
         assert_eq!(
             base.resolve("#top").as_deref(),

@@ -87,9 +87,11 @@ impl<'w> Walk<'w> {
         self.push_rich(block, Rich { spans, ..Rich::default() });
     }
 
-    pub(crate) fn push_rich(&mut self, block: Block<'static>, rich: Rich) {
-        let note = rich.note.or_else(|| self.note.clone());
-        self.out.push((block, Rich { note, ..rich }));
+    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: Rich) {
+        if rich.note.is_none() {
+            rich.note.clone_from(&self.note);
+        }
+        self.out.push((block, rich));
     }
 
     pub(crate) fn flow(&mut self, at: u32) {
@@ -133,7 +135,7 @@ impl<'w> Walk<'w> {
             }
             return;
         }
-        if self.survey.marks[at as usize].has(Marks::UNSEEN) {
+        if self.survey.marks(at).has(Marks::UNSEEN) {
             if tag.is_block() {
                 self.flush();
             }
@@ -177,7 +179,7 @@ impl<'w> Walk<'w> {
             Tag::Caption | Tag::Legend => self.block(at),
             Tag::Button => {}
             Tag::Span if self.is_furniture(at) => {}
-            _ if tag.is_block() && self.survey.hints[at as usize].has(Hints::CAPTION) => {
+            _ if tag.is_block() && self.survey.hints(at).has(Hints::CAPTION) => {
                 self.caption(at);
             }
             _ if tag.is_block() => {
@@ -194,6 +196,9 @@ impl<'w> Walk<'w> {
     }
 
     pub(crate) fn text(&mut self, at: u32) {
+        if self.dom.is_space(at) {
+            return self.paragraph.push_space();
+        }
         let text = self.dom.text(at);
         if self.dom.item(at).is_tidy {
             self.paragraph.push_tidy(text);
@@ -305,7 +310,7 @@ impl<'w> Walk<'w> {
             let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
             self.push(block, spans);
         } else {
-            drop(self.paragraph.take());
+            self.paragraph.clear();
         }
         for block in std::mem::take(&mut self.waiting) {
             self.push(block, Vec::new());

@@ -40,7 +40,11 @@ pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
     // The first line break after <pre> is not text; the parser takes one away,
     // wrappers keep theirs.
     let text = text.strip_prefix('\n').unwrap_or(text);
-    text.replace('\u{a0}', " ").replace("\r\n", "\n")
+    // The first byte of U+00A0, and what begins a line break.
+    if memchr::memchr2(0xc2, b'\r', text.as_bytes()).is_some() {
+        return text.replace('\u{a0}', " ").replace("\r\n", "\n");
+    }
+    text.to_owned()
 }
 
 fn end_line(out: &mut String) {

@@ -43,6 +43,8 @@ pub(crate) struct Dom {
     pub(crate) is_marked: bool,
     /// Whether there are scripts that might bring text.
     pub(crate) has_scripts: bool,
+    /// How many `a` elements there are.
+    pub(crate) n_links: usize,
 }
 
 /// Builds the tree and nothing else; the number of its nodes.
@@ -101,12 +103,25 @@ impl Dom {
         if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
     }
 
+    /// Whether a text item is one space, as every third is.
+    pub(crate) fn is_space(&self, at: u32) -> bool {
+        let item = self.item(at);
+        item.to - item.from == 1 && self.text.as_bytes()[item.from as usize] == b' '
+    }
+
+    /// The bytes of a text item and all behind it, whosever they are.
+    pub(crate) fn behind(&self, at: u32) -> &[u8] {
+        &self.text.as_bytes()[self.item(at).from as usize..]
+    }
+
     /// Appends a text item, every run of white space as one space.
     pub(crate) fn append(&self, at: u32, out: &mut String) {
-        if self.item(at).is_tidy {
-            append(self.text(at), out)
+        if self.is_space(at) {
+            gap(out);
+        } else if self.item(at).is_tidy {
+            append(self.text(at), out);
         } else {
-            collapse(self.text(at), out)
+            collapse(self.text(at), out);
         }
     }
 
@@ -133,34 +148,6 @@ impl Dom {
             let value = &self.text[attribute.from as usize..attribute.to as usize];
             (&attribute.name, value)
         })
-    }
-
-    /// The first words below, at most `most` bytes and a word more.
-    pub(crate) fn head(&self, at: u32, most: usize, out: &mut String) {
-        out.clear();
-        let mut here = at;
-        while here < self.item(at).end && out.len() < most {
-            let item = self.item(here);
-            if item.tag == Tag::Text {
-                let text = self.text(here).trim_start();
-                let mut end = text.len().min(2 * most);
-                while !text.is_char_boundary(end) {
-                    end += 1;
-                }
-                if !out.is_empty() && text.len() < self.text(here).len() {
-                    gap(out);
-                }
-                let text = text.get(..end).unwrap_or(text);
-                if item.is_tidy { append(text, out) } else { collapse(text, out) }
-            } else if item.tag.is_silent() && here != at {
-                here = item.end;
-                continue;
-            } else if item.tag.is_block() || item.tag == Tag::Br {
-                gap(out);
-            }
-            here += 1;
-        }
-        out.truncate(out.trim_end().len());
     }
 
     fn attrs_of(&self, at: u32) -> &[Attr] {
@@ -221,53 +208,9 @@ impl Dom {
         })
     }
 
-    /// An element as a selector: name, id, first class.
-    pub(crate) fn label(&self, at: u32) -> String {
-        let mut label = self.item(at).tag.name().to_owned();
-        if let Some(id) = self.attribute(at, "id").filter(|id| !id.is_empty()) {
-            label.push('#');
-            label.push_str(id);
-        } else if let Some(class) =
-            self.attribute(at, "class").and_then(|class| class.split_ascii_whitespace().next())
-        {
-            label.push('.');
-            label.push_str(class);
-        }
-        label
-    }
-
     /// All items of a subtree, itself first.
     pub(crate) fn subtree(&self, at: u32) -> std::ops::Range<u32> {
         at..self.item(at).end
-    }
-
-    /// All text below, white space collapsed, elements skipped that say nothing.
-    pub(crate) fn words(&self, at: u32) -> String {
-        let mut out = String::new();
-        let mut here = at;
-        // Where the blocks we are in end, the innermost last.
-        let mut ends: Vec<u32> = Vec::new();
-        while here < self.item(at).end {
-            while ends.last().is_some_and(|end| *end <= here) {
-                ends.pop();
-                gap(&mut out);
-            }
-            let item = self.item(here);
-            if item.tag == Tag::Text {
-                self.append(here, &mut out);
-            } else if item.tag.is_silent() && here != at {
-                here = item.end;
-                continue;
-            } else if item.tag.is_block() {
-                gap(&mut out);
-                ends.push(item.end);
-            } else if item.tag == Tag::Br {
-                gap(&mut out);
-            }
-            here += 1;
-        }
-        out.truncate(out.trim_end().len());
-        out
     }
 
     fn flatten(arena: Arena) -> Self {
@@ -279,6 +222,7 @@ impl Dom {
         let mut text = arena.text.into_inner().into_bytes();
         // Up to where white space means something.
         let mut raw_until = NONE;
+        let (mut has_scripts, mut n_links) = (false, 0);
         let mut here = nodes.first().map_or(NONE, |root| root.first_child);
         loop {
             let at = u32::try_from(items.len()).unwrap_or(NONE);
@@ -296,10 +240,15 @@ impl Dom {
             let is_tidy = tag == Tag::Text && raw_until == NONE;
             if is_tidy {
                 let n_left = tidy(&mut text, from as usize, to as usize);
-                // What is left over is nobody's, but must be text all the same.
-                text[from as usize + n_left..to as usize].fill(b' ');
-                to = from + u32::try_from(n_left).unwrap_or(0);
+                let end = from + u32::try_from(n_left).unwrap_or(0);
+                if end < to {
+                    // What is left over is nobody's, but must be text all the same.
+                    text[end as usize..to as usize].fill(b' ');
+                    to = end;
+                }
             }
+            has_scripts |= tag == Tag::Script;
+            n_links += usize::from(tag == Tag::A);
             items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
                 here = node.next;
@@ -316,10 +265,9 @@ impl Dom {
         let text = String::from_utf8(text).expect("tidying keeps characters whole");
         let body = items.iter().position(|item| item.tag == Tag::Body);
         let body = body.and_then(|at| u32::try_from(at).ok());
-        let has_scripts = items.iter().any(|item| item.tag == Tag::Script);
         let (cut, is_annotated) = (arena.cut.get(), arena.is_annotated.get());
         let is_marked = arena.is_marked.get();
-        Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts }
+        Self { items, attributes, text, body, cut, is_annotated, is_marked, has_scripts, n_links }
     }
 }
 

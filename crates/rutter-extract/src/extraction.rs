@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rutter_finding::{Finding, Place};
 use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
-use url::Url;
 
 use crate::address::Base;
 use crate::blocks::Walk;
@@ -264,9 +263,7 @@ fn mark(
 }
 
 fn base_of(options: &Options, found: &Found) -> Base {
-    // A page address is a URL by its type.
-    let url = Url::parse(options.url.as_str()).expect("a page address is a URL");
-    let base = Base::new(url);
+    let base = Base::new(&options.url);
     match &found.base {
         Some(href) => base.rebase(href),
         None => base,
@@ -291,7 +288,7 @@ fn assemble(
 ) -> Extraction {
     let Material { found, mut content, mut rich, confidence, is_script } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
-    let facts = found.facts(base);
+    let mut facts = found.facts(base);
     let is_said = |text: &String| text.chars().any(|c| !c.is_whitespace() && !c.is_control());
     let own_description = found.description().filter(is_said);
     let title = found.title().filter(is_said);
@@ -345,6 +342,7 @@ fn assemble(
         content,
         extra: Vec::new(),
     };
+    found.give(base, &mut facts);
     Extraction {
         page,
         rich,
@@ -397,7 +395,7 @@ fn first_sentences(content: &[Block<'_>]) -> Option<String> {
     // A line is no sentence; take one only where there is nothing else.
     let mut first = None;
     for text in texts {
-        let is_prose = 40 <= text.chars().count();
+        let is_prose = text.chars().nth(39).is_some();
         if is_prose {
             return Some(shorten(text, LONGEST_DESCRIPTION));
         }

@@ -6,7 +6,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Input, MatchKind};
 
 /// A set of hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -287,19 +289,45 @@ const WORDS: &[(&str, Hints)] = &[
     ("gutter", Hints::NUMBERS),
 ];
 
-static MACHINE: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
+/// Bytes of the shortest word.
+const SHORTEST: usize = 3;
+
+static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
+    DFA::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
         .build(WORDS.iter().map(|(word, _)| word))
         .expect("a fixed list of words is a valid automaton")
 });
 
+/// Hints of names seen before: a page has few names for many elements.
+#[derive(Debug, Default)]
+pub(crate) struct Memo<'d>([(&'d str, Hints); 32]);
+
+impl<'d> Memo<'d> {
+    /// The hints in a class or id.
+    pub(crate) fn of_names(&mut self, names: &'d str) -> Hints {
+        // Names differ in length, at their ends and in the middle.
+        let byte = |at: usize| names.as_bytes().get(at).map_or(0, |byte| usize::from(*byte));
+        let n = names.len();
+        let key = n + byte(0) + 3 * byte(n / 2) + 5 * byte(n.wrapping_sub(1));
+        let known = &mut self.0[key % 32];
+        if known.0 != names {
+            *known = (names, of_names(names));
+        }
+        known.1
+    }
+}
+
 /// The hints in a class or id.
 pub(crate) fn of_names(names: &str) -> Hints {
     let mut found = Hints::NONE;
-    for hit in MACHINE.find_iter(names) {
+    // No word is shorter; the names inside code are.
+    if names.len() < SHORTEST {
+        return found;
+    }
+    let hits = MACHINE.try_find_iter(Input::new(names));
+    for hit in hits.expect("the machine searches from anywhere") {
         let (word, hints) = WORDS[hit.pattern().as_usize()];
         // A word begins where no other goes on: `search` is not in `research`,
         // but `RelatedPosts` are related. A short one also ends: `toc` is not
@@ -320,6 +348,11 @@ pub(crate) fn of_names(names: &str) -> Hints {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_no_word_is_shorter() {
+        assert_eq!(WORDS.iter().map(|(word, _)| word.len()).min(), Some(SHORTEST));
+    }
 
     #[test]
     fn ours_words_are_found_inside_names() {

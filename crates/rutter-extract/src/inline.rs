@@ -1,7 +1,7 @@
 //! A paragraph while it is being put together: its text, white space
 //! collapsed, and the spans in it.
 
-use crate::space::{append, collapse, gap};
+use crate::space::{append, collapse, gap, trim_end, trim_start};
 use rutter_page::{Mark, Span};
 
 /// Marks inside marks that are kept.
@@ -20,9 +20,13 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
+    pub(crate) fn push_space(&mut self) {
+        gap(&mut self.text);
+    }
+
     pub(crate) fn push(&mut self, text: &str) {
         if text == " " {
-            return gap(&mut self.text);
+            return self.push_space();
         }
         if self.text.is_empty() {
             let text = text.trim_start_matches([' ', '\n', '\t', '\r', '\u{c}', '\u{a0}']);
@@ -42,9 +46,6 @@ impl Inline {
 
     /// The same for a text that is tidy already.
     pub(crate) fn push_tidy(&mut self, text: &str) {
-        if text == " " {
-            return gap(&mut self.text);
-        }
         self.n_breaks = 0;
         let text = if self.text.is_empty() { text.trim_start_matches(' ') } else { text };
         append(text, &mut self.text);
@@ -79,8 +80,9 @@ impl Inline {
 
     fn span(&mut self, mark: Mark, start: usize) {
         let Some(inner) = self.text.get(start..) else { return };
-        let start = start + (inner.len() - inner.trim_start().len());
-        let end = start + inner.trim().len();
+        let trimmed = trim_start(inner);
+        let start = start + (inner.len() - trimmed.len());
+        let end = start + trim_end(trimmed).len();
         if start < end {
             let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
             self.spans.push(Span { part: 0, start, end, mark });
@@ -88,7 +90,17 @@ impl Inline {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.text.trim().is_empty()
+        trim_end(&self.text).is_empty()
+    }
+
+    /// Forgets white space and spans around it; open marks go on.
+    pub(crate) fn clear(&mut self) {
+        for (_, start) in &mut self.open {
+            *start = 0;
+        }
+        self.n_breaks = 0;
+        self.text.clear();
+        self.spans.clear();
     }
 
     /// Ends the paragraph; open marks go on in the next one.
@@ -100,9 +112,12 @@ impl Inline {
         }
         self.n_breaks = 0;
         // The room stays here for the next one.
-        let text = self.text.trim_end().to_owned();
+        let text = trim_end(&self.text).to_owned();
         self.text.clear();
         let mut spans = std::mem::take(&mut self.spans);
+        if spans.is_empty() {
+            return (text, spans);
+        }
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         spans.retain_mut(|span| {
             span.end = span.end.min(end);

@@ -1,5 +1,7 @@
 //! Tells a language by its text, where the page does not.
 
+use std::sync::LazyLock;
+
 use rutter_page::LanguageTag;
 
 /// Bytes that are looked at first; more where they do not suffice.
@@ -20,25 +22,48 @@ pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
 /// The commonest languages.
 const COMMON: [&str; 6] = ["en", "de", "fr", "es", "it", "pl"];
 
-/// The language, by its place in [`COMMON`], that a small word is one of: of
-/// each those that the others do not have.
-fn small_word(word: &str) -> Option<usize> {
-    Some(match word {
-        "the" | "and" | "of" | "is" | "that" | "to" | "with" | "are" | "this" | "for" | "be"
-        | "it" | "by" | "from" | "not" | "which" | "any" | "used" | "you" | "can" | "if"
-        | "when" | "see" | "has" => 0,
-        "der" | "und" | "das" | "ist" | "nicht" | "ein" | "mit" | "auf" | "eine" | "dem"
-        | "von" | "zu" => 1,
-        "les" | "est" | "une" | "dans" | "pour" | "qui" | "sur" | "pas" | "avec" | "des" | "du"
-        | "au" => 2,
-        "los" | "las" | "una" | "por" | "para" | "con" | "del" | "est\u{e1}" | "como"
-        | "m\u{e1}s" | "el" | "y" => 3,
-        "che" | "della" | "sono" | "gli" | "nel" | "alla" | "pi\u{f9}" | "dei" | "il" | "di"
-        | "per" | "non" => 4,
-        "nie" | "si\u{119}" | "jest" | "oraz" | "kt\u{f3}re" | "przez" | "jak" | "ale" | "tak"
-        | "dla" | "z" | "w" => 5,
-        _ => return None,
-    })
+/// Small words of each of them that the others do not have.
+const SMALL: [&[&str]; COMMON.len()] = [
+    &[
+        "the", "and", "of", "is", "that", "to", "with", "are", "this", "for", "be", "it", "by",
+        "from", "not", "which", "any", "used", "you", "can", "if", "when", "see", "has",
+    ],
+    &["der", "und", "das", "ist", "nicht", "ein", "mit", "auf", "eine", "dem", "von", "zu"],
+    &["les", "est", "une", "dans", "pour", "qui", "sur", "pas", "avec", "des", "du", "au"],
+    &["los", "las", "una", "por", "para", "con", "del", "est\u{e1}", "como", "m\u{e1}s", "el", "y"],
+    &["che", "della", "sono", "gli", "nel", "alla", "pi\u{f9}", "dei", "il", "di", "per", "non"],
+    &[
+        "nie",
+        "si\u{119}",
+        "jest",
+        "oraz",
+        "kt\u{f3}re",
+        "przez",
+        "jak",
+        "ale",
+        "tak",
+        "dla",
+        "z",
+        "w",
+    ],
+];
+
+/// The same words as numbers, by their first letter, each with its language.
+static BY_LETTER: LazyLock<Vec<Vec<(u64, usize)>>> = LazyLock::new(|| {
+    let mut index = vec![Vec::new(); 256];
+    for (idx, words) in SMALL.iter().enumerate() {
+        for word in *words {
+            let letter = word.bytes().next().unwrap_or(0);
+            index[usize::from(letter)].push((number(word.as_bytes()), idx));
+        }
+    }
+    index
+});
+
+/// A word of at most [`LONGEST`] bytes as a number, in lower case: the first
+/// letter of a sentence is a capital one.
+fn number(word: &[u8]) -> u64 {
+    word.iter().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
 }
 
 /// Bytes of the longest of them.
@@ -49,23 +74,36 @@ const LONGEST: usize = 6;
 /// must have none of another.
 fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; COMMON.len()];
+    let index = &**BY_LETTER;
     let mut n_words = 0;
     for word in text.split_ascii_whitespace().take(100) {
         n_words += 1;
-        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        // The first letter of a sentence is a capital one.
-        let mut lower = [0; LONGEST];
-        let Some(place) = lower.get_mut(..word.len()) else { continue };
-        place.copy_from_slice(word.as_bytes());
-        place.make_ascii_lowercase();
-        if let Some(idx) = std::str::from_utf8(place).ok().and_then(small_word) {
-            counts[idx] += 1;
+        let word = trim_punctuation(word.as_bytes());
+        let Some(letter) = word.first().filter(|_| word.len() <= LONGEST) else { continue };
+        let known = &index[usize::from(letter.to_ascii_lowercase())];
+        let number = number(word);
+        if let Some((_, idx)) = known.iter().find(|(known, _)| *known == number) {
+            counts[*idx] += 1;
         }
     }
     let (most, tag) = counts.into_iter().zip(COMMON).max_by_key(|(count, _)| *count)?;
     let others: usize = counts.iter().sum::<usize>() - most;
     let is_sure = if n_words < 25 { 3 <= most && others == 0 } else { others * 5 <= most };
     (n_words <= most * 8 && is_sure).then_some(tag)
+}
+
+fn trim_punctuation(mut word: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = word
+        && first.is_ascii_punctuation()
+    {
+        word = rest;
+    }
+    while let [rest @ .., last] = word
+        && last.is_ascii_punctuation()
+    {
+        word = rest;
+    }
+    word
 }
 
 fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {

@@ -57,6 +57,7 @@ mod tag;
 mod template;
 mod verdict;
 mod whole;
+mod words;
 
 pub use charset::{is_charset, is_text};
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};

@@ -58,7 +58,7 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            if self.is_left_out(here) || self.survey.marks[here as usize].has(Marks::UNSEEN) {
+            if self.is_left_out(here) || self.survey.marks(here).has(Marks::UNSEEN) {
                 continue;
             }
             match tag {
@@ -105,7 +105,7 @@ impl Walk<'_> {
             child = self.dom.item(here).end;
             if tag != Tag::Text
                 && (self.is_left_out(here)
-                    || (self.survey.marks[here as usize].has(Marks::UNSEEN) && !is_media(tag)))
+                    || (self.survey.marks(here).has(Marks::UNSEEN) && !is_media(tag)))
             {
                 continue;
             }
@@ -159,9 +159,7 @@ impl Walk<'_> {
         while child < end {
             let tag = self.dom.item(child).tag;
             let is_block = tag.is_block();
-            if is_block
-                && !self.survey.marks[child as usize].has(Marks::UNSEEN)
-                && !self.is_left_out(child)
+            if is_block && !self.survey.marks(child).has(Marks::UNSEEN) && !self.is_left_out(child)
             {
                 self.paragraph.push(" ");
                 self.flow_inline(child);
@@ -241,7 +239,7 @@ impl Walk<'_> {
             }
         }
         for here in at_dt_or_dd {
-            if self.survey.marks[here as usize].has(Marks::UNSEEN) {
+            if self.survey.marks(here).has(Marks::UNSEEN) {
                 continue;
             }
             let is_term = self.dom.item(here).tag == Tag::Dt;

@@ -40,7 +40,13 @@ impl Found {
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
+            if item.tag == Tag::Text {
+                at += 1;
+                continue;
+            }
             match item.tag {
+                // First of all, what most elements are.
+                tag if !says_something(tag) => {}
                 Tag::Html => {
                     found.lang = dom
                         .attr(at, &local_name!("lang"))
@@ -83,7 +89,7 @@ impl Found {
                 }
                 _ => {}
             }
-            if item.tag != Tag::Text && found.props.len() < 64 && found.n_tried < 256 {
+            if found.props.len() < 64 && found.n_tried < 256 {
                 found.prop(dom, at);
             }
             at += 1;
@@ -414,10 +420,6 @@ impl Found {
                 media_type: link.media_type.clone(),
             })
         });
-        let links = self
-            .links
-            .iter()
-            .filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link.clone() }));
         Facts {
             canonical,
             published: self.published(),
@@ -428,16 +430,44 @@ impl Found {
             keywords: self.keywords(),
             robots: self.robots(),
             alternates: alternates.collect(),
-            head_links: links.collect(),
-            metas: self.metas.clone(),
+            // Theirs once nobody asks for them any more.
+            head_links: Vec::new(),
+            metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
             refresh: self.first(&["refresh"]).map(str::to_owned),
         }
     }
 
+    /// Gives what was found away, where nobody asks for it any more.
+    pub(crate) fn give(self, base: &Base, facts: &mut Facts) {
+        let links = self.links.into_iter();
+        let links =
+            links.filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link }));
+        facts.head_links = links.collect();
+        facts.metas = self.metas;
+    }
+
     pub(crate) fn schema(&self) -> Option<String> {
         json_ld::schema(&self.json_ld)
     }
+}
+
+/// Whether an element says something about its page by what it is.
+fn says_something(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Html
+            | Tag::Title
+            | Tag::Base
+            | Tag::Meta
+            | Tag::Link
+            | Tag::Script
+            | Tag::Style
+            | Tag::Svg
+            | Tag::H1
+            | Tag::H2
+            | Tag::Time
+    )
 }
 
 /// Whether a time is said to be that of the last change.

@@ -4,7 +4,6 @@
 //! Used only together with other evidence: such a heading must be followed by
 //! links, such a line must be short.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// How headings begin that introduce other pages.
@@ -281,13 +280,19 @@ const DATES: &[&str] = &[
     "zaktualizowan",
 ];
 
-/// Phrases by their first letter.
-type Index = BTreeMap<char, Vec<&'static str>>;
+/// Phrases by their first letter; few letters share a place.
+type Index = Vec<Vec<&'static str>>;
+
+const PLACES: usize = 128;
+
+fn place(letter: char) -> usize {
+    u32::from(letter) as usize % PLACES
+}
 
 fn index(table: &[&'static str]) -> Index {
-    let mut index = Index::new();
+    let mut index = vec![Vec::new(); PLACES];
     for phrase in table {
-        index.entry(phrase.chars().next().unwrap_or(' ')).or_default().push(phrase);
+        index[place(phrase.chars().next().unwrap_or(' '))].push(*phrase);
     }
     index
 }
@@ -313,13 +318,14 @@ pub(crate) fn is_credit(text: &str) -> bool {
 /// Whether a line is about the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
     static INDEX: LazyLock<Index> = LazyLock::new(|| index(DATES));
-    (starts_with(text, &INDEX) && text.chars().any(|c| c.is_ascii_digit())) || is_date(text)
+    let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    has_digits && (starts_with(text, &INDEX) || is_date(text))
 }
 
 fn starts_with(text: &str, index: &Index) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
     let Some(first) = text.chars().flat_map(char::to_lowercase).next() else { return false };
-    let Some(phrases) = index.get(&first) else { return false };
+    let phrases = &index[place(first)];
     // Mostly the second letter decides.
     let bytes = text.as_bytes();
     let is_near = |phrase: &&&str| match (bytes.get(1), phrase.as_bytes().get(1)) {

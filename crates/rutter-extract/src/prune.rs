@@ -30,8 +30,13 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at += 1;
             continue;
         }
-        if dropped[at as usize].is_some() || survey.marks[at as usize].has(Marks::UNSEEN) {
+        if dropped[at as usize].is_some() || survey.marks(at).has(Marks::UNSEEN) {
             at = item.end;
+            continue;
+        }
+        // Nothing below is about what lies inside a line.
+        if !item.tag.is_block() && item.tag != Tag::Time {
+            at += 1;
             continue;
         }
         let is_edge = at < first_prose || last_prose < at;
@@ -103,7 +108,7 @@ fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             && !marks.has(Marks::PARAGRAPH)
             && !segment.is_prose()
             && segment.chars < 60
-            && !survey.hints[block as usize].has(Hints::LEAD);
+            && !survey.hints(block).has(Hints::LEAD);
         let may_ask = segment.chars < 400
             && (0 < segment.links || last_prose <= segment.at)
             && segment.chars * 10 < all * 9;
@@ -318,7 +323,7 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
     if range.len() != 1 || 200 < segment.chars || segment.block != at && item.tag != Tag::Time {
         return false;
     }
-    let marks = survey.marks[at as usize];
+    let marks = survey.marks(at);
     if marks.has(Marks::CELL)
         || marks.has(Marks::PRE)
         || marks.has(Marks::ITEM) && segment.links == 0

@@ -95,8 +95,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     roots.extend(notes);
     prune::prune(dom, survey, root, &mut dropped);
     // A page that has text does not come out empty.
-    let left = gone(dom, survey, &dropped);
-    let is_left = |root: &u32| left[survey.within(dom, *root)].contains(&false);
+    let mut is_gone = gone(dom, survey, &dropped);
+    let is_left = |root: &u32| is_gone[survey.within(dom, *root)].contains(&false);
     if total.chars != 0 && !roots.iter().any(is_left) {
         for (item, reason) in dom.items.iter().zip(&mut dropped) {
             // Words about scripts are not the page's.
@@ -105,17 +105,18 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
             }
         }
         roots = vec![body];
+        is_gone = gone(dom, survey, &dropped);
     }
-    let confidence = confidence(dom, survey, &roots, &dropped);
+    let confidence = confidence(dom, survey, &roots, &is_gone);
     Region { roots, dropped, confidence }
 }
 
 /// How much of what reads like prose, and was not dropped for what it is, lies
 /// in the region; less where there is little of it.
-fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], dropped: &[Option<Reason>]) -> f32 {
+fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f32 {
     let (mut inside, mut outside) = (0, 0);
-    for (segment, is_gone) in survey.segments.iter().zip(gone(dom, survey, dropped)) {
-        if is_gone || !segment.is_prose() {
+    for (segment, is_gone) in survey.segments.iter().zip(is_gone) {
+        if *is_gone || !segment.is_prose() {
             continue;
         }
         if roots.iter().any(|root| dom.subtree(*root).contains(&segment.at)) {
@@ -235,7 +236,7 @@ enum Called {
 }
 
 fn called_content(dom: &Dom, survey: &Survey, at: u32) -> Called {
-    let hints = survey.hints[at as usize];
+    let hints = survey.hints(at);
     if matches!(dom.item(at).tag, Tag::Article | Tag::Main) {
         return Called::Surely;
     }
@@ -279,7 +280,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
         for sibling in dom.preceding(at).take(MOST_LEADS) {
             if dom.item(sibling).tag == Tag::Text
                 || dropped[sibling as usize].is_some()
-                || survey.marks[sibling as usize].has(Marks::UNSEEN)
+                || survey.marks(sibling).has(Marks::UNSEEN)
             {
                 continue;
             }
@@ -342,6 +343,36 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     -8.0 + plain * 0.1
 }
 
+/// Whether an element may hold a page.
+fn is_container(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Body
+            | Tag::Div
+            | Tag::Main
+            | Tag::Article
+            | Tag::Section
+            | Tag::Td
+            | Tag::Center
+            | Tag::Custom
+            | Tag::Form
+            | Tag::Details
+            | Tag::Fieldset
+            | Tag::Table
+            | Tag::Tbody
+            | Tag::Tr
+            | Tag::Li
+            | Tag::Ul
+            | Tag::Ol
+            | Tag::Dl
+            | Tag::Dd
+            | Tag::Header
+            | Tag::Aside
+            | Tag::Pre
+            | Tag::LlmOnly
+    )
+}
+
 /// The element whose segments weigh most, and how much.
 fn heaviest(
     dom: &Dom,
@@ -354,46 +385,20 @@ fn heaviest(
     let mut at = body;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        if item.tag == Tag::Text {
-            at += 1;
-            continue;
-        }
-        if dropped[at as usize].is_some() || survey.marks[at as usize].has(Marks::UNSEEN) {
+        if dropped[at as usize].is_some() | survey.marks(at).has(Marks::UNSEEN) {
             at = item.end;
             continue;
         }
-        let is_container = matches!(
-            item.tag,
-            Tag::Body
-                | Tag::Div
-                | Tag::Main
-                | Tag::Article
-                | Tag::Section
-                | Tag::Td
-                | Tag::Center
-                | Tag::Custom
-                | Tag::Form
-                | Tag::Details
-                | Tag::Fieldset
-                | Tag::Table
-                | Tag::Tbody
-                | Tag::Tr
-                | Tag::Li
-                | Tag::Ul
-                | Tag::Ol
-                | Tag::Dl
-                | Tag::Dd
-                | Tag::Header
-                | Tag::Aside
-                | Tag::Pre
-                | Tag::LlmOnly
-        );
+        if !is_container(item.tag) {
+            at += 1;
+            continue;
+        }
         // One item of a list is not a page, unless it is as long as one.
         let is_item =
             matches!(item.tag, Tag::Li | Tag::Dd | Tag::Tr) && survey.sum(dom, at).prose < 1000;
-        if is_container && !is_item {
+        if !is_item {
             let mut weight = left.within(dom, survey, at).weight;
-            let hints = survey.hints[at as usize];
+            let hints = survey.hints(at);
             let is_strong = hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
             if is_strong || item.tag == Tag::Article || item.tag == Tag::Main {
                 weight = weight.max(0.0) * 1.1 + 100.0;

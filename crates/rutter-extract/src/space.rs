@@ -57,83 +57,106 @@ pub(crate) fn gap(out: &mut String) {
     }
 }
 
+/// `str::trim_end` for texts that mostly need none.
+pub(crate) fn trim_end(text: &str) -> &str {
+    if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }
+}
+
+/// `str::trim_start`, the same way.
+pub(crate) fn trim_start(text: &str) -> &str {
+    if text.as_bytes().first().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_start() }
+}
+
 /// Appends a text that is tidy already.
 pub(crate) fn append(text: &str, out: &mut String) {
-    match text.strip_prefix(' ') {
-        Some(rest) => {
-            gap(out);
-            out.push_str(rest);
-        }
-        None => out.push_str(text),
+    let rest = text.strip_prefix(' ');
+    if rest.is_some() {
+        gap(out);
+    }
+    let rest = rest.unwrap_or(text);
+    // Every third text is one space.
+    if !rest.is_empty() {
+        out.push_str(rest);
     }
 }
 
-/// Bytes looked at together.
-const LANE: usize = 16;
+/// Bytes looked at together, as one number.
+const LANE: usize = 8;
 
 /// Makes every run of white space in a part of `all` one space, in place, and
 /// tells how many bytes are left.
 pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     // What stands between two tags is mostly the end of a line.
-    let part = &all[from..until];
-    if part.first() == Some(&b'\n') && part.iter().all(|byte| is_space(*byte)) {
-        all[from] = b' ';
+    let part = &mut all[from..until];
+    if let Some(b' ' | b'\n') = part.first()
+        && part[1..].iter().all(|byte| is_space(*byte))
+    {
+        part[0] = b' ';
         return 1;
     }
     let (mut at, mut to) = (from, from);
     let mut was_space = false;
-    // Lanes may reach beyond the part, as long as there is something.
+    // The last lane may reach beyond the part, as long as there is something.
     while at < until
         && let Some(lane) = all.get(at..).and_then(<[u8]>::first_chunk::<LANE>)
     {
-        let lane = *lane;
-        let look = Look::at(&lane, until - at, was_space);
+        let lane = u64::from_le_bytes(*lane);
+        let look = Look::at(lane, until - at, was_space);
         let is_whole = at + LANE <= until;
-        if look.is_odd || (!is_whole && (look.has_newline || at != to)) {
+        if look.is_odd || (!is_whole && at != to) {
             (at, to) = squeeze(all, at, to, until.min(at + LANE), &mut was_space);
             continue;
         }
-        if look.has_newline || at != to {
-            let lane = lane.map(|byte| if byte == b'\n' { b' ' } else { byte });
-            all[to..to + LANE].copy_from_slice(&lane);
-        }
-        was_space = lane[LANE - 1] <= b' ';
+        // To ask whether anything changes takes longer than to write it.
+        all[to..to + LANE].copy_from_slice(&(lane ^ look.changes).to_le_bytes());
+        was_space = look.ends_in_space;
         (at, to) = (at + LANE, to + LANE);
     }
-    if until <= at && from + (at - until) <= to {
-        // The last lane may have reached beyond.
+    if until <= at {
         return to - from - (at - until);
     }
     squeeze(all, at, to, until, &mut was_space).1 - from
 }
 
 /// What the first bytes of a lane are, found without asking about any of them:
-/// sums instead of branches.
+/// sums over all of them at once, whose highest bits are the answers.
 struct Look {
     /// Something must go, or be looked at byte by byte.
     is_odd: bool,
-    has_newline: bool,
+    /// The bits that make spaces of line breaks.
+    changes: u64,
+    ends_in_space: bool,
 }
 
 impl Look {
-    fn at(lane: &[u8; LANE], n_bytes: usize, was_space: bool) -> Self {
-        const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-        let n_bytes = u8::try_from(n_bytes).unwrap_or(u8::MAX);
-        let mut low = [0_u8; LANE];
-        let (mut odd, mut newline) = (0, 0);
-        for ((low, byte), place) in low.iter_mut().zip(lane).zip(PLACES) {
-            let is_within = u8::from(place < n_bytes);
-            *low = u8::from(*byte <= b' ') & is_within;
-            let is_newline = u8::from(*byte == b'\n');
-            newline |= is_newline & is_within;
-            odd |= (u8::from(*byte == WIDE) | (u8::from(*byte < b' ') & !is_newline)) & is_within;
+    fn at(lane: u64, n_bytes: usize, was_space: bool) -> Self {
+        // The bytes behind are made such that nothing is the matter with them.
+        let lane = if n_bytes < LANE { lane | u64::MAX << (8 * n_bytes) } else { lane };
+        let space = at_most(lane, b' ');
+        let newline = equal(lane, b'\n');
+        let control = at_most(lane, b' ' - 1) & !newline;
+        let pair = space & (space << 8 | u64::from(was_space) << 7);
+        Self {
+            is_odd: control | pair | equal(lane, WIDE) != 0,
+            changes: (newline >> 7) * u64::from(b'\n' ^ b' '),
+            ends_in_space: space >> 63 != 0,
         }
-        for (one, next) in low.iter().zip(&low[1..]) {
-            odd |= one & next;
-        }
-        odd |= low[0] & u8::from(was_space);
-        Self { is_odd: odd != 0, has_newline: newline != 0 }
     }
+}
+
+/// The same byte at every place.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; LANE])
+}
+
+/// The highest bit of every byte that is at most `most`, which is ASCII.
+fn at_most(lane: u64, most: u8) -> u64 {
+    !(((lane & each(0x7f)) + each(0x7f - most)) | lane) & each(0x80)
+}
+
+/// The highest bit of every byte that is `byte`.
+fn equal(lane: u64, byte: u8) -> u64 {
+    at_most(lane ^ each(byte), 0)
 }
 
 fn is_space(byte: u8) -> bool {

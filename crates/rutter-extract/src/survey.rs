@@ -17,12 +17,21 @@ pub(crate) struct Survey {
     pub(crate) segments: Vec<Segment>,
     /// What the segments before each one add up to.
     sums: Vec<Sum>,
-    /// For each item, how many segments begin before it.
-    first: Vec<u32>,
-    /// For each item, facts about it and its ancestors.
-    pub(crate) marks: Vec<Marks>,
-    /// Hints of each block element.
-    pub(crate) hints: Vec<Hints>,
+    /// For each item, and for the end of the page.
+    spots: Vec<Spot>,
+}
+
+/// What is known about an item. One record, as most looks want several.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    /// How many segments begin before it.
+    first: u32,
+    /// The block element it lies in, or is.
+    block: u32,
+    /// Hints of a block element.
+    hints: Hints,
+    /// Facts about it and its ancestors.
+    marks: Marks,
 }
 
 /// A run of text between two block boundaries.
@@ -115,66 +124,74 @@ impl Survey {
         let mut survey = Self {
             segments: Vec::with_capacity(n_items / 4 + 1),
             sums: Vec::new(),
-            first: Vec::with_capacity(n_items + 1),
-            marks: Vec::with_capacity(n_items),
-            hints: vec![Hints::NONE; n_items],
+            spots: Vec::with_capacity(n_items + 1),
         };
-        let mut blocks: Vec<u32> = Vec::with_capacity(n_items);
+        let outside = Spot { first: 0, block: 0, hints: Hints::NONE, marks: Marks::default() };
         // Whether the next text goes on with the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
-        // Neighbours are often called the same.
-        let mut last_class = ("", Hints::NONE);
+        let mut memo = hint::Memo::default();
         for (at, item) in (0..).zip(&dom.items) {
-            survey.first.push(u32::try_from(survey.segments.len()).unwrap_or(u32::MAX));
-            let (above, block) = match survey.marks.get(item.parent as usize) {
-                Some(marks) => (*marks, blocks[item.parent as usize]),
-                None => (Marks::default(), 0),
-            };
+            let above = *survey.spots.get(item.parent as usize).unwrap_or(&outside);
+            let first = survey.n_segments();
+            let mut spot = Spot { first, hints: Hints::NONE, ..above };
             if item.tag == Tag::Text {
-                survey.marks.push(above);
-                blocks.push(block);
-                if !above.has(Marks::UNSEEN) {
+                survey.spots.push(spot);
+                if !spot.marks.has(Marks::UNSEEN) {
                     n_breaks = 0;
-                    goes_on = survey.read(dom, at, block, above, goes_on);
+                    goes_on = survey.read(dom, at, spot.block, spot.marks, goes_on);
                 }
                 continue;
             }
-            let marks = own_marks(dom, at, item.tag, above);
-            survey.marks.push(marks);
-            if item.tag.is_block() || item.tag == Tag::Custom {
-                if !marks.has(Marks::UNSEEN) {
-                    let hints = names(dom, at, &mut last_class);
-                    survey.hints[at as usize] = hints;
+            spot.marks = own_marks(dom, at, item.tag, above.marks);
+            let is_block = item.tag.is_block();
+            if is_block || item.tag == Tag::Custom {
+                if !spot.marks.has(Marks::UNSEEN) {
+                    spot.hints = names(dom, at, &mut memo);
                 }
-                blocks.push(if item.tag.is_block() { at } else { block });
-                goes_on &= !item.tag.is_block();
-            } else {
-                blocks.push(block);
-                if item.tag == Tag::Br {
-                    n_breaks += 1;
-                    goes_on &= n_breaks < 2;
-                } else if item.tag == Tag::A
-                    && marks.has(Marks::LINK)
-                    && goes_on
-                    && let Some(segment) = survey.segments.last_mut()
-                {
-                    segment.links += 1;
+                if is_block {
+                    spot.block = at;
+                    goes_on = false;
                 }
+            } else if item.tag == Tag::Br {
+                n_breaks += 1;
+                goes_on &= n_breaks < 2;
+            } else if item.tag == Tag::A
+                && spot.marks.has(Marks::LINK)
+                && goes_on
+                && let Some(segment) = survey.segments.last_mut()
+            {
+                segment.links += 1;
             }
+            survey.spots.push(spot);
         }
-        survey.first.push(u32::try_from(survey.segments.len()).unwrap_or(u32::MAX));
+        let first = survey.n_segments();
+        survey.spots.push(Spot { first, ..outside });
         survey.add_up();
         survey
     }
 
+    fn n_segments(&self) -> u32 {
+        u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Facts about an item and its ancestors.
+    pub(crate) fn marks(&self, at: u32) -> Marks {
+        self.spots[at as usize].marks
+    }
+
+    /// Hints of a block element.
+    pub(crate) fn hints(&self, at: u32) -> Hints {
+        self.spots[at as usize].hints
+    }
+
     /// Counts a text; tells whether there is a segment to go on with.
     fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
-        let text = dom.text(at);
-        if text == " " {
+        if dom.is_space(at) {
             return goes_on;
         }
-        let counts = Counts::of(text, dom.item(at).is_tidy);
+        let text = dom.text(at);
+        let counts = Counts::of(text, dom.behind(at), dom.item(at).is_tidy);
         if counts.chars == 0 {
             return goes_on;
         }
@@ -209,7 +226,7 @@ impl Survey {
     /// The segments that begin inside a subtree.
     pub(crate) fn within(&self, dom: &Dom, at: u32) -> std::ops::Range<usize> {
         let end = dom.item(at).end;
-        self.first[at as usize] as usize..self.first[end as usize] as usize
+        self.spots[at as usize].first as usize..self.spots[end as usize].first as usize
     }
 
     pub(crate) fn sum(&self, dom: &Dom, at: u32) -> Sum {
@@ -258,26 +275,31 @@ struct Counts {
     stops: u32,
 }
 
+/// Bytes looked at together, and those one counter is good for.
+const LANE: usize = 16;
+const CHUNK: usize = LANE * 15;
+
 impl Counts {
-    /// Sums instead of branches: a text is looked at in chunks that a counter
-    /// of eight bits can hold.
-    fn of(text: &str, is_tidy: bool) -> Self {
+    /// Sums instead of branches: a text is looked at in lanes, each with
+    /// counters of its own that eight bits can hold. The last lane reaches
+    /// into what lies `behind` the text, if it is long enough.
+    fn of(text: &str, behind: &[u8], is_tidy: bool) -> Self {
         let bytes = text.as_bytes();
         let mut counts = Self::default();
         let (mut is_wide, mut n_spaces) = (false, 0);
-        for chunk in bytes.chunks(128) {
-            let (mut chars, mut spaces, mut stops, mut wide) = (0_u8, 0_u8, 0_u8, 0_u8);
-            for &byte in chunk {
-                // Bytes that continue a character count for nothing.
-                chars += u8::from((b' ' < byte) & (byte & 0xc0 != 0x80));
-                spaces += u8::from(byte == b' ');
-                stops += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
-                wide |= u8::from(0xe3 <= byte);
+        for (chunk, behind) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
+            let mut lanes = Lanes::default();
+            let (whole, rest) = chunk.as_chunks::<LANE>();
+            for lane in whole {
+                lanes.add(lane);
             }
-            counts.chars += u32::from(chars);
-            counts.stops += u32::from(stops);
-            n_spaces += u32::from(spaces);
-            is_wide |= wide != 0;
+            if !rest.is_empty() {
+                lanes.add(&first_of(rest, &behind[LANE * whole.len()..]));
+            }
+            counts.chars += sum(lanes.chars);
+            counts.stops += sum(lanes.stops);
+            n_spaces += sum(lanes.spaces);
+            is_wide |= lanes.wide != [0; LANE];
         }
         counts.words = if is_tidy {
             let n_outside = u32::from(text.starts_with(' ')) + u32::from(text.ends_with(' '));
@@ -296,6 +318,47 @@ impl Counts {
     }
 }
 
+/// What was counted at each place of a lane.
+#[derive(Default)]
+struct Lanes {
+    chars: [u8; LANE],
+    spaces: [u8; LANE],
+    stops: [u8; LANE],
+    wide: [u8; LANE],
+}
+
+impl Lanes {
+    fn add(&mut self, lane: &[u8; LANE]) {
+        for (at, &byte) in lane.iter().enumerate() {
+            // Bytes that continue a character count for nothing.
+            self.chars[at] += u8::from(b' ' < byte) & u8::from(byte & 0xc0 != 0x80);
+            self.spaces[at] += u8::from(byte == b' ');
+            self.stops[at] += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
+            self.wide[at] |= u8::from(0xe3 <= byte);
+        }
+    }
+}
+
+/// The last bytes of a text as a lane; zeros count for nothing.
+fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
+    const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    let mut lane = [0; LANE];
+    let Some(whole) = behind.first_chunk::<LANE>() else {
+        lane[..rest.len()].copy_from_slice(rest);
+        return lane;
+    };
+    let n = u8::try_from(rest.len()).unwrap_or(u8::MAX);
+    for ((to, &byte), place) in lane.iter_mut().zip(whole).zip(PLACES) {
+        *to = if place < n { byte } else { 0 };
+    }
+    lane
+}
+
+/// The sum of the counters of a chunk, which eight bits can hold, too.
+fn sum(counters: [u8; LANE]) -> u32 {
+    counters.into_iter().sum::<u8>().into()
+}
+
 /// Places where something follows white space, or nothing.
 fn n_words(bytes: &[u8]) -> u32 {
     let behind = bytes.get(1..).unwrap_or_default();
@@ -303,7 +366,7 @@ fn n_words(bytes: &[u8]) -> u32 {
     for (chunk, behind) in bytes.chunks(128).zip(behind.chunks(128)) {
         let mut words = 0_u8;
         for (byte, next) in chunk.iter().zip(behind) {
-            words += u8::from((*byte <= b' ') & (b' ' < *next));
+            words += u8::from(*byte <= b' ') & u8::from(b' ' < *next);
         }
         n_words += u32::from(words);
     }
@@ -372,16 +435,11 @@ fn is_style_hidden(style: &str) -> bool {
     })
 }
 
-fn names<'d>(dom: &'d Dom, at: u32, last_class: &mut (&'d str, Hints)) -> Hints {
+fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
     let mut hints = Hints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
-            local_name!("class") => {
-                if last_class.0 != value {
-                    *last_class = (value, hint::of_names(value));
-                }
-                hints = hints.with(last_class.1);
-            }
+            local_name!("class") => hints = hints.with(memo.of_names(value)),
             local_name!("id") if !is_anchor(dom, at, value) => {
                 hints = hints.with(hint::of_names(value));
             }
@@ -400,7 +458,12 @@ fn names<'d>(dom: &'d Dom, at: u32, last_class: &mut (&'d str, Hints)) -> Hints 
 /// Whether an id is the address of a section rather than the name of a role:
 /// it has many words, or those of the heading below it.
 fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
-    let n_words = id.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    let n_words = if id.is_ascii() {
+        let words = id.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).count()
+    } else {
+        id.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count()
+    };
     if n_words != 2 {
         return 2 < n_words;
     }

@@ -102,8 +102,7 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
     let end = walk.dom.item(at).end;
     while child < end {
         let tag = walk.dom.item(child).tag;
-        let is_seen =
-            !walk.survey.marks[child as usize].has(Marks::UNSEEN) && !walk.is_left_out(child);
+        let is_seen = !walk.survey.marks(child).has(Marks::UNSEEN) && !walk.is_left_out(child);
         if tag == Tag::Br {
             walk.paragraph.push(" ");
         } else if tag.is_block() && is_seen {
@@ -161,18 +160,14 @@ impl Shape {
                             dom.attribute(here, name).and_then(|value| value.trim().parse().ok());
                         value.unwrap_or(1_usize).clamp(1, most)
                     };
-                    if !walk.is_left_out(here)
-                        && !walk.survey.marks[here as usize].has(Marks::UNSEEN)
-                    {
+                    if !walk.is_left_out(here) && !walk.survey.marks(here).has(Marks::UNSEEN) {
                         let cell = (here, number("colspan", 1000), number("rowspan", 65_534));
                         shape.rows.last_mut()?.push(cell);
                     }
                     here = item.end;
                     continue;
                 }
-                _ if walk.survey.marks[here as usize].has(Marks::UNSEEN)
-                    || walk.is_left_out(here) =>
-                {
+                _ if walk.survey.marks(here).has(Marks::UNSEEN) || walk.is_left_out(here) => {
                     here = item.end;
                     continue;
                 }

@@ -192,7 +192,7 @@ impl Version {
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
-            if item.tag == Tag::Text || survey.marks[at as usize].has(Marks::UNSEEN) {
+            if item.tag == Tag::Text || survey.marks(at).has(Marks::UNSEEN) {
                 at = if item.tag == Tag::Text { at + 1 } else { item.end };
                 continue;
             }
@@ -262,8 +262,7 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
         for (at, hash) in level {
             for child in dom.children(at) {
                 let item = dom.item(child);
-                let is_seen =
-                    item.tag.is_block() && !survey.marks[child as usize].has(Marks::UNSEEN);
+                let is_seen = item.tag.is_block() && !survey.marks(child).has(Marks::UNSEEN);
                 if is_seen && !survey.within(dom, child).is_empty() && is_frame(item.tag) {
                     let mut hash = hash;
                     place(dom, child, &mut hash);

@@ -105,11 +105,16 @@ pub(crate) fn ban(
     let mut at = body + 1;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        if item.tag == Tag::Text {
+        // Most items: nothing speaks against them.
+        let is_plain = !survey.hints(at).has(ALL_BAD)
+            & !is_suspect(item.tag)
+            & !survey.marks(at).has(Marks::UNSEEN)
+            & dropped[at as usize].is_none();
+        if is_plain || item.tag == Tag::Text {
             at += 1;
             continue;
         }
-        if survey.marks[at as usize].has(Marks::UNSEEN) || dropped[at as usize].is_some() {
+        if survey.marks(at).has(Marks::UNSEEN) || dropped[at as usize].is_some() {
             at = item.end;
             continue;
         }
@@ -135,25 +140,12 @@ struct Look {
 
 fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let item = dom.item(at);
-    let hints = survey.hints[at as usize];
+    let hints = survey.hints(at);
     if item.tag.heading().is_some() || item.tag == Tag::Dt {
         let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
         return is_unseen.then_some(Reason::Name(Named::Hidden));
     }
-    let is_suspect = matches!(
-        item.tag,
-        Tag::Nav
-            | Tag::Aside
-            | Tag::Footer
-            | Tag::Header
-            | Tag::Form
-            | Tag::Dialog
-            | Tag::Noscript
-            | Tag::Menu
-            | Tag::Fieldset
-            | Tag::Button
-    );
-    if !is_suspect && !hints.has(ALL_BAD) {
+    if !is_suspect(item.tag) && !hints.has(ALL_BAD) {
         return None;
     }
     let sum = survey.sum(dom, at);
@@ -165,7 +157,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let is_body = |hints: Hints| hints.has(Hints::STRONG) && hints.has(Hints::CONTENT);
     let in_article = dom.ancestors(item.parent).any(|up| {
         matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
-            || is_body(survey.hints[up as usize])
+            || is_body(survey.hints(up))
     });
     let look = Look { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
     match by_element(dom, at, &look) {
@@ -179,6 +171,23 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         return None;
     }
     by_name(dom, survey, at, &look, total).map(Reason::Name)
+}
+
+/// Whether an element is for other things than the text, by what it is.
+fn is_suspect(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Nav
+            | Tag::Aside
+            | Tag::Footer
+            | Tag::Header
+            | Tag::Form
+            | Tag::Dialog
+            | Tag::Noscript
+            | Tag::Menu
+            | Tag::Fieldset
+            | Tag::Button
+    )
 }
 
 /// What the element alone says.
@@ -223,7 +232,7 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
     let is_thread = || {
         let inside = dom.subtree(at).skip(1);
         tag != Tag::Article
-            && 3 <= inside.filter(|at| survey.hints[*at as usize].has(Hints::COMMENT)).count()
+            && 3 <= inside.filter(|at| survey.hints(*at).has(Hints::COMMENT)).count()
     };
     let is_beside = 500 < total.prose - sum.prose && (share < 0.5 || is_thread());
     if hints.has(Hints::COMMENT) && (share < most || is_beside) {
@@ -303,15 +312,17 @@ pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
 
 /// For each segment, whether it lies in something dropped.
 pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Vec<bool> {
-    let (mut until, mut next) = (0, 0);
-    let is_gone = survey.segments.iter().map(|segment| {
-        while next <= segment.at {
-            if dropped[next as usize].is_some() {
-                until = until.max(dom.item(next).end);
-            }
-            next += 1;
-        }
-        segment.at < until
-    });
-    is_gone.collect()
+    let mut is_gone = vec![false; survey.segments.len()];
+    let mut at = 0;
+    while let Some(found) = dropped.get(at as usize..).and_then(first_some) {
+        at += found;
+        is_gone[survey.within(dom, at)].fill(true);
+        at = dom.item(at).end;
+    }
+    is_gone
+}
+
+fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
+    let found = dropped.iter().position(Option::is_some)?;
+    u32::try_from(found).ok()
 }

@@ -4,13 +4,15 @@
 //! Visible text is what SPXI markers are looked for in (D70): everything in the
 //! body but scripts, styles and templates, white space collapsed.
 
+use std::cell::Cell;
+
 use html5ever::local_name;
 
 use crate::address::Base;
 use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
-use crate::space::gap;
+use crate::space::{gap, trim_end, trim_start};
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
@@ -24,23 +26,32 @@ pub(crate) struct Whole {
 
 /// Where the links of a page lead, by element, in document order.
 #[derive(Debug)]
-pub(crate) struct Targets(Vec<(u32, String)>);
+pub(crate) struct Targets {
+    all: Vec<(u32, String)>,
+    /// Behind the one that was asked for last.
+    next: Cell<usize>,
+}
 
 impl Targets {
     pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
-        let links = (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A);
-        let mut targets = Vec::with_capacity(links.clone().count());
-        for (at, _) in links {
+        let mut targets = Vec::with_capacity(dom.n_links);
+        for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
             let href = dom.attr(at, &local_name!("href"));
             targets.extend(href.and_then(|href| base.resolve(href)).map(|href| (at, href)));
         }
-        Self(targets)
+        Self { all: targets, next: Cell::new(0) }
     }
 
     /// Where the link of an element leads, where it leads somewhere.
     pub(crate) fn get(&self, at: u32) -> Option<&str> {
-        let idx = self.0.binary_search_by_key(&at, |(at, _)| *at).ok()?;
-        self.0.get(idx).map(|(_, href)| href.as_str())
+        let is_next = self.all.get(self.next.get()).is_some_and(|(next, _)| *next == at);
+        let idx = if is_next {
+            self.next.get()
+        } else {
+            self.all.binary_search_by_key(&at, |(at, _)| *at).ok()?
+        };
+        self.next.set(idx + 1);
+        self.all.get(idx).map(|(_, href)| href.as_str())
     }
 }
 
@@ -50,11 +61,35 @@ enum Open {
     Annotated { end: u32, idx: usize },
 }
 
+/// Tells what lies in the main content; asked in document order.
+struct Main<'w> {
+    dom: &'w Dom,
+    region: &'w Region,
+    /// The first item that was not looked at.
+    seen: u32,
+    /// Up to where something is dropped.
+    dropped_until: u32,
+}
+
+impl Main<'_> {
+    fn has(&mut self, at: u32) -> bool {
+        let dropped = self.region.dropped.get(self.seen as usize..=at as usize);
+        for (here, reason) in (self.seen..).zip(dropped.unwrap_or_default()) {
+            if reason.is_some() {
+                self.dropped_until = self.dropped_until.max(self.dom.item(here).end);
+            }
+        }
+        self.seen = at + 1;
+        self.dropped_until <= at
+            && self.region.roots.iter().any(|root| self.dom.subtree(*root).contains(&at))
+    }
+}
+
 impl Whole {
     pub(crate) fn of(dom: &Dom, survey: &Survey, targets: Targets, region: &Region) -> Self {
         let mut whole = Self::default();
-        whole.links.reserve(targets.0.len());
-        let mut targets = targets.0.into_iter().peekable();
+        whole.links.reserve(targets.all.len());
+        let mut targets = targets.all.into_iter().peekable();
         let Some(body) = dom.body else {
             return whole;
         };
@@ -63,8 +98,7 @@ impl Whole {
         let mut open: Vec<Open> = Vec::new();
         // Where the blocks we are in end, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
-        // Up to where we are in the main content, and in something dropped.
-        let (mut main_until, mut dropped_until) = (0, 0);
+        let mut main = Main { dom, region, seen: body, dropped_until: 0 };
         let mut at = body;
         while at < dom.item(body).end {
             while let Some(last) = open.last() {
@@ -80,15 +114,16 @@ impl Whole {
                 gap(&mut whole.text);
             }
             let item = dom.item(at);
-            if region.roots.contains(&at) {
-                main_until = main_until.max(item.end);
+            if item.tag == Tag::Text {
+                dom.append(at, &mut whole.text);
+                at += 1;
+                continue;
             }
-            if region.dropped.get(at as usize).is_some_and(Option::is_some) {
-                dropped_until = dropped_until.max(item.end);
-            }
-            let is_main = at < main_until && dropped_until <= at;
             match item.tag {
-                Tag::Text => dom.append(at, &mut whole.text),
+                tag if tag.is_block() && tag != Tag::Template => {
+                    gap(&mut whole.text);
+                    ends.push(item.end);
+                }
                 Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
                     at = item.end;
                     continue;
@@ -99,18 +134,15 @@ impl Whole {
                     if let Some((_, href)) = targets.next_if(|(here, _)| *here == at) {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
+                        let is_main = main.has(at);
                         open.push(Open::Link { end: item.end, idx: whole.links.len() });
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
-                tag if tag.is_block() => {
-                    gap(&mut whole.text);
-                    ends.push(item.end);
-                }
                 Tag::Br => gap(&mut whole.text),
                 _ => {}
             }
-            if dom.is_annotated && item.tag != Tag::Text {
+            if dom.is_annotated {
                 whole.annotate(dom, survey, at, &mut open);
             }
             at += 1;
@@ -136,7 +168,7 @@ impl Whole {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             text: start..start,
-            is_hidden: survey.marks[at as usize].has(Marks::UNSEEN),
+            is_hidden: survey.marks(at).has(Marks::UNSEEN),
         });
     }
 
@@ -149,8 +181,9 @@ impl Whole {
         };
         if let Some(range) = range {
             let inner = self.text.get(range.start..).unwrap_or("");
-            let start = range.start + (inner.len() - inner.trim_start().len());
-            *range = start..start + inner.trim().len();
+            let trimmed = trim_start(inner);
+            let start = range.start + (inner.len() - trimmed.len());
+            *range = start..start + trim_end(trimmed).len();
         }
     }
 }
