@@ -96,12 +96,15 @@ fn corpus(
     Ok(table.missed)
 }
 
+/// Does something with pages, and counts.
+type Work = dyn Fn(&[Vec<u8>]) -> u64;
+
 /// Reads the pages and builds their bare trees in turn, in one process: the
 /// one limit that is ours too is measured without what differs between
 /// processes. Gives the seconds of both, pair by pair.
 fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<f64>)> {
     let pages = listed(std::slice::from_ref(list))?;
-    let timed = |work: &dyn Fn(&[Vec<u8>]) -> u64| {
+    let timed = |work: &Work| {
         let started = Instant::now();
         std::hint::black_box(work(&pages));
         started.elapsed().as_secs_f64()
@@ -109,7 +112,7 @@ fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for pair in 0..n_pairs {
         // Neither is always the first.
-        let (first, second): (&dyn Fn(&[Vec<u8>]) -> u64, &dyn Fn(&[Vec<u8>]) -> u64) =
+        let (first, second): (&Work, &Work) =
             if pair % 2 == 0 { (&extract, &bare) } else { (&bare, &extract) };
         let times = (timed(first), timed(second));
         let (own, other) = if pair % 2 == 0 { times } else { (times.1, times.0) };

@@ -194,7 +194,7 @@ fn entry(n: u64, n_links: u64) -> Entry {
             n % 7
         ),
         lastmod: Timestamp::from_unix_seconds(1_767_225_600 + i64::try_from(n).unwrap() * 37),
-        changefreq: Some(if n % 3 == 0 { ChangeFreq::Daily } else { ChangeFreq::Monthly }),
+        changefreq: Some(if n.is_multiple_of(3) { ChangeFreq::Daily } else { ChangeFreq::Monthly }),
         priority: Some((n % 11) as f32 / 10.0),
         alternates: (0..n_links).map(link).collect(),
         ..Entry::default()

@@ -6,7 +6,11 @@
 //! be what follows. `? 4` is an exit code other than 0, `; ` begins a remark.
 //! `RUTTER_UPDATE=1 cargo test` writes what was printed instead.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may stop, and say how far it got"
+)]
 #![cfg(unix)]
 
 mod kill;
