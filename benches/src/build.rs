@@ -230,7 +230,7 @@ fn write_list<'p>(list: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> anyh
 
 fn fresh_copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     drop(fs::remove_dir_all(to));
-    let status = Command::new("cp").arg("-rL").arg(from).arg(to).status()?;
+    let status = Command::new("cp").arg("-r").arg(from).arg(to).status()?;
     ensure!(status.success(), "cannot copy {}", from.display());
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::read::{self, Reading, Start, Tally};
 use crate::section::{ALL, Sections};
 use crate::signs::{Before, SCP};
 use crate::sources::Sources;
-use crate::state::{Lock, Paths};
+use crate::state::{Lock, Paths, whole};
 use crate::{fit, git, previous, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
@@ -51,6 +52,8 @@ struct Build<'p> {
     before: Before,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
+    /// Whether the state was rebuilt from the very folder that is written to.
+    adopts: bool,
 }
 
 impl<'p> Build<'p> {
@@ -61,13 +64,17 @@ impl<'p> Build<'p> {
             let n_pages = previous::rebuild(plan, folder, &paths)?;
             listener.says(&format!("state rebuilt from {}: {n_pages} pages", folder.display()));
         }
+        let adopts = !has_ledger
+            && plan.previous.as_deref().is_some_and(|folder| {
+                folder.canonicalize().ok() == plan.target().canonicalize().ok()
+            });
         let published = Published::load(&paths)?;
         let published = published.unwrap_or_else(|| Published::new(plan.base.as_str()));
         if published.base != plan.base.as_str() {
             let (theirs, ours) = (published.base, plan.base.as_str().to_owned());
             return Err(BuildError::OtherSite(paths.folder, theirs, ours));
         }
-        let manifest = Manifest::load(&paths.files());
+        let manifest = Manifest::load(&paths.files(), &whole(plan.target()));
         let inventory = match plan.source {
             Source::Lines => Inventory::default(),
             Source::Html | Source::Markdown => {
@@ -107,6 +114,7 @@ impl<'p> Build<'p> {
             before,
             counts,
             learned: 0,
+            adopts,
             paths,
         };
         build.choose_sections();
@@ -123,7 +131,7 @@ impl<'p> Build<'p> {
     fn choose_sections(&mut self) {
         let published = &mut self.published;
         if !self.plan.sections.is_empty() {
-            published.sections = Sections::given(&self.plan.sections);
+            published.sections = Sections::given(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
             let urls = self.names.iter().map(|name| &*name.url);
@@ -135,7 +143,15 @@ impl<'p> Build<'p> {
     fn run(mut self, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
         let plan = self.plan;
         let stamp = self.stamp();
-        let reading = self.read(stamp, listener)?;
+        let reading = match self.read(stamp, listener) {
+            // A cache that is broken is a cache that is lost.
+            Err(BuildError::State(path, _)) if path == self.paths.pack() => {
+                fs::remove_file(&path).at(&path)?;
+                listener.says("the cache of pages was broken; every page is read anew");
+                self.read(stamp, listener)?
+            }
+            other => other?,
+        };
         if reading.private != 0 {
             self.forget();
             return Err(BuildError::Private(reading.private));
@@ -143,7 +159,7 @@ impl<'p> Build<'p> {
         let settings = self.settings();
         let is_other_plan = self.published.settings != settings;
         self.published.settings = settings;
-        let n_before = self.published.collections.len();
+        let before = self.published.collections.clone();
         let sections = self.collect(&reading, stamp, listener)?;
         let expired = collect::expire(&mut self.published, plan);
         let is_quiet = !reading.is_other
@@ -151,12 +167,12 @@ impl<'p> Build<'p> {
             && !is_other_plan
             && self.learned == 0
             && expired.is_empty()
-            && n_before == self.published.collections.len();
+            && before == self.published.collections;
+        self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
         if !(is_quiet && self.is_in_place()) {
             (written, deleted) = self.publish(&reading, is_quiet, listener)?;
         }
-        self.write_changes()?;
         let outcome = self.outcome(reading, sections, written, deleted);
         self.forget();
         Ok(outcome)
@@ -175,8 +191,7 @@ impl<'p> Build<'p> {
         listener: &mut dyn Listener,
     ) -> Result<Reading, BuildError> {
         let plan = self.plan;
-        let robots = fs::read(plan.site.join("robots.txt")).unwrap_or_default();
-        let robots = Robots::parse(&robots);
+        let robots = Robots::parse(&owners_robots(plan)?);
         let (sources, n_pages) = match plan.source {
             Source::Html | Source::Markdown => {
                 (Sources::files(plan, Arc::clone(&self.names)), self.names.len())
@@ -201,7 +216,7 @@ impl<'p> Build<'p> {
             new_ledger: self.next.join("ledger"),
             new_pack: self.next.join("pack"),
             changes: self.next.join("changes"),
-            sitemap_dates: std::mem::take(&mut self.before.dates),
+            sitemap_dates: self.before.dates.clone(),
             git_dates,
             n_pages,
         };
@@ -235,6 +250,8 @@ impl<'p> Build<'p> {
     ) -> Result<Vec<SectionOutcome>, BuildError> {
         let plan = self.plan;
         if !plan.layers.collections {
+            // What is not offered is taken back.
+            self.published.collections.clear();
             return Ok(Vec::new());
         }
         let folder = self.paths.collections();
@@ -260,6 +277,11 @@ impl<'p> Build<'p> {
             )?;
             outcomes.push(outcome);
         }
+        // Sections that are no longer offered have had their time.
+        let offered: Vec<String> = outcomes.iter().map(|outcome| outcome.name.clone()).collect();
+        collect::supersede(&mut self.published, plan, stamp, &|one| {
+            !offered.contains(&one.section)
+        });
         Ok(outcomes)
     }
 
@@ -279,7 +301,7 @@ impl<'p> Build<'p> {
                 fs::copy(&there, &kept).at(&there)?;
             }
         }
-        let is_there = |one: &crate::chain::Published1| {
+        let is_there = |one: &crate::chain::Offered| {
             one.files.iter().all(|file| folder.join(&file.name).exists())
         };
         self.published.collections.retain(is_there);
@@ -297,8 +319,16 @@ impl<'p> Build<'p> {
     /// A digest of every choice that decides what is written.
     fn settings(&self) -> String {
         let plan = self.plan;
+        // Files of the owner that ours are made of.
+        let mut parts = String::new();
+        if plan.out.is_some() {
+            for name in ["robots.txt", "sitemap.xml", "llms.txt", "_headers"] {
+                let bytes = fs::read(plan.site.join(name)).unwrap_or_default();
+                parts.push_str(&Digest::of(&bytes).to_string());
+            }
+        }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
             plan.layers,
             plan.name,
             plan.summary,
@@ -320,8 +350,8 @@ impl<'p> Build<'p> {
             && !self.manifest.files.is_empty()
             && self.manifest.is_in_place(plan.target())
             && (plan.out.is_none()
-                || plan.layers.inject
-                || self.manifest.has_copies(&plan.site, pages.chain(others), &is_made))
+                || (!plan.layers.inject
+                    && self.manifest.has_copies(&plan.site, pages.chain(others), &is_made)))
     }
 
     fn publish(
@@ -331,11 +361,7 @@ impl<'p> Build<'p> {
         listener: &mut dyn Listener,
     ) -> Result<(u64, u64), BuildError> {
         let plan = self.plan;
-        let adopts = plan
-            .previous
-            .as_deref()
-            .is_some_and(|folder| folder.canonicalize().ok() == plan.target().canonicalize().ok());
-        let may_replace = if plan.force || adopts {
+        let may_replace = if plan.force || self.adopts {
             MayReplace::All
         } else {
             MayReplace::Ours(plan.replace.clone())
@@ -433,6 +459,20 @@ impl<'p> Build<'p> {
 
     fn forget(&self) {
         drop(fs::remove_dir_all(&self.next));
+    }
+}
+
+/// The owner's robots.txt. One that cannot be read must not count as none.
+fn owners_robots(plan: &Plan) -> Result<Vec<u8>, BuildError> {
+    let path = plan.site.join("robots.txt");
+    match fs::read(&path) {
+        Ok(bytes) => Ok(bytes),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(BuildError::Io(path, error)),
     }
 }
 

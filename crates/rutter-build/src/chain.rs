@@ -27,7 +27,7 @@ pub(crate) struct Published {
     #[serde(default)]
     pub(crate) settings: String,
     /// In the order they were made.
-    pub(crate) collections: Vec<Published1>,
+    pub(crate) collections: Vec<Offered>,
 }
 
 /// What a file of any version says first.
@@ -38,7 +38,7 @@ struct Format {
 
 /// One collection, in all its codings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Published1 {
+pub(crate) struct Offered {
     pub(crate) id: String,
     pub(crate) section: String,
     /// `None` for a snapshot.
@@ -64,7 +64,7 @@ pub(crate) struct CodedFile {
     pub(crate) bytes: u64,
 }
 
-impl Published1 {
+impl Offered {
     pub(crate) fn is_snapshot(&self) -> bool {
         self.since.is_none()
     }
@@ -114,24 +114,24 @@ impl Published {
     }
 
     /// The newest collection of a section.
-    pub(crate) fn last<'s>(&'s self, section: &'s str) -> Option<&'s Published1> {
+    pub(crate) fn last<'s>(&'s self, section: &'s str) -> Option<&'s Offered> {
         self.of(section).max_by_key(|one| one.generated)
     }
 
     /// The newest snapshot of a section.
-    pub(crate) fn last_snapshot<'s>(&'s self, section: &'s str) -> Option<&'s Published1> {
+    pub(crate) fn last_snapshot<'s>(&'s self, section: &'s str) -> Option<&'s Offered> {
         self.of(section).filter(|one| one.is_snapshot()).max_by_key(|one| one.generated)
     }
 
-    fn of<'s>(&'s self, section: &'s str) -> impl Iterator<Item = &'s Published1> {
+    fn of<'s>(&'s self, section: &'s str) -> impl Iterator<Item = &'s Offered> {
         self.collections.iter().filter(move |one| one.section == section)
     }
 
     /// Deltas since the newest snapshot.
-    pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s Published1> {
+    pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s Offered> {
         let from = self.last_snapshot(section).map(|one| one.generated);
         let is_later =
-            |one: &&Published1| !one.is_snapshot() && from.is_none_or(|from| from < one.generated);
+            |one: &&Offered| !one.is_snapshot() && from.is_none_or(|from| from < one.generated);
         self.of(section).filter(is_later).collect()
     }
 

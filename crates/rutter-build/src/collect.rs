@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use rutter_finding::Rule;
-use rutter_page::Timestamp;
+use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::{
     Chain, Coding, Header, Kind, Limits, Target, Track, Version, WriteError, Writer, collection_id,
 };
 
-use crate::chain::{CodedFile, Published, Published1};
+use crate::chain::{CodedFile, Offered, Published};
 use crate::error::BuildError;
 use crate::ledger::{Row, Rows};
 use crate::outcome::{Made, SectionOutcome};
@@ -51,17 +51,19 @@ pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Time
         && n_bytes <= MOST_REMOVED_BYTES
         && (plan.layers.chain || tally.removed.is_empty());
     let age = stamp.seconds_since(snapshot.generated);
-    if !tally.is_changed() && is_chained {
-        return Due { snapshot: STALE_DAYS * DAY < age, delta: false };
-    }
     let deltas = published.deltas(&tally.name);
-    let bytes = |one: &Published1| one.files.first().map_or(0, |file| file.bytes);
+    if !tally.is_changed() && is_chained {
+        let is_late = !deltas.is_empty() && plan.update.seconds() <= age;
+        return Due { snapshot: is_late || STALE_DAYS * DAY < age, delta: false };
+    }
+    let bytes = |one: &Offered| one.files.first().map_or(0, |file| file.bytes);
     let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();
     // Plain readers learn of a removal by a snapshot only (SCP-137); a small
     // one costs less than their doubt.
     let is_cheap = bytes(snapshot) <= CHEAP;
     let is_due = plan.update.seconds() <= age
         || (is_cheap && !tally.removed.is_empty())
+        || tally.is_barred
         || MOST_DELTAS <= deltas.len()
         || bytes(snapshot) < 2 * delta_bytes
         || !fits
@@ -99,6 +101,10 @@ impl Lines<'_> {
                         && row.is_public()
                         && (section == ALL || row.section == section) =>
                 {
+                    // The state is summed over the ledger: it must be true.
+                    if LineDigest::of(&record.line) != row.digest {
+                        return Err(BuildError::State(self.pack.to_owned(), 0));
+                    }
                     take(row, &record.line)
                 }
                 _ => Ok(()),
@@ -154,12 +160,10 @@ pub(crate) fn make(
         published.collections.push(made);
     }
     if due.snapshot {
-        for one in &mut published.collections {
-            // The delta of this build leads to the same state and stays.
-            if one.section == tally.name && one.generated < stamp && one.superseded.is_none() {
-                one.superseded = Some(stamp);
-            }
-        }
+        // The delta of this build leads to the same state and stays.
+        supersede(published, plan, stamp, &|one| {
+            one.section == tally.name && one.generated < stamp
+        });
         let chain =
             Chain { from: None, state: tally.state, pages: tally.pages, removed: Vec::new() };
         let make = Make { tally, kind: Kind::Snapshot, chain, plan, stamp, expires, folder };
@@ -170,7 +174,7 @@ pub(crate) fn make(
     Ok(outcome)
 }
 
-fn summed(one: &Published1) -> Made {
+fn summed(one: &Offered) -> Made {
     Made { pages: one.pages, bytes: one.files.first().map_or(0, |file| file.bytes) }
 }
 
@@ -191,7 +195,7 @@ impl Make<'_> {
         lines: &Lines<'_>,
         is_wanted: &dyn Fn(&Row) -> bool,
         told: &mut Tell<'_>,
-    ) -> Result<Published1, BuildError> {
+    ) -> Result<Offered, BuildError> {
         let section = &self.tally.name;
         let wrong = |error: WriteError| BuildError::Collection(section.clone(), error);
         let id = collection_id(section, self.kind, self.stamp);
@@ -228,7 +232,7 @@ impl Make<'_> {
         let name = |path: &Path| {
             path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         };
-        Ok(Published1 {
+        Ok(Offered {
             section: section.clone(),
             since: self.kind.since(),
             generated: self.stamp,
@@ -275,17 +279,35 @@ fn ending(coding: Coding) -> &'static str {
     }
 }
 
-/// Takes what nobody needs any more off the chain; gives the names of files.
+/// Days a collection stays at the least after another took its place.
+const GRACE_DAYS: i64 = 7;
+
+/// Says of collections that something else took their place: they stay on
+/// offer for two intervals, and their `expires` says so.
+pub(crate) fn supersede(
+    published: &mut Published,
+    plan: &Plan,
+    stamp: Timestamp,
+    is_meant: &dyn Fn(&Offered) -> bool,
+) {
+    let until = stamp.plus_seconds((2 * plan.update.seconds()).max(GRACE_DAYS * DAY));
+    for one in &mut published.collections {
+        if one.superseded.is_none() && is_meant(one) {
+            one.superseded = Some(stamp);
+            one.expires = one.expires.min(until);
+        }
+    }
+}
+
+/// Takes what is no longer on offer off the chain; gives the names of files.
 pub(crate) fn expire(published: &mut Published, plan: &Plan) -> Vec<String> {
-    let grace = 2 * plan.update.seconds();
     let mut gone = Vec::new();
     published.collections.retain(|one| {
-        let is_old = one.superseded.is_some_and(|at| grace < plan.now.seconds_since(at));
-        let is_expired = one.expires < plan.now && one.superseded.is_some();
-        if is_old || is_expired {
+        let is_over = one.superseded.is_some() && one.expires < plan.now;
+        if is_over {
             gone.extend(one.files.iter().map(|file| file.name.clone()));
         }
-        !(is_old || is_expired)
+        !is_over
     });
     gone
 }

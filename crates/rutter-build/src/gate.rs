@@ -5,6 +5,7 @@ use rutter_extract::Extraction;
 use rutter_page::Timestamp;
 use rutter_signpost::robots::Robots;
 
+use crate::inventory::prefix;
 use crate::ledger::Sight;
 use crate::plan::Plan;
 
@@ -76,7 +77,8 @@ impl Bar {
 /// What the address alone says.
 pub(crate) fn of_address(plan: &Plan, robots: &Robots, url: &str) -> Option<Bar> {
     let path = url.get(plan.base.origin().len()..).unwrap_or("/");
-    if plan.restricted.iter().any(|prefix| path.starts_with(prefix.as_str())) {
+    let mut restricted = plan.restricted.iter().map(|written| prefix(&plan.base, written));
+    if restricted.any(|prefix| path.starts_with(&prefix)) {
         return Some(Bar::Restricted);
     }
     (!robots.is_allowed("*", path)).then_some(Bar::Robots)

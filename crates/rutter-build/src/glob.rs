@@ -6,12 +6,16 @@
 pub struct Glob(String);
 
 impl Glob {
-    /// A pattern; one without a slash is held against every last segment, one
-    /// that ends with a slash against everything below.
+    /// A pattern; one without a slash, but for its last character, is held
+    /// against every segment, one that ends with a slash means everything
+    /// below.
     pub fn new(pattern: &str) -> Self {
         let pattern = pattern.trim_start_matches('/');
         Self(match pattern {
-            folder if folder.ends_with('/') => format!("{folder}**"),
+            folder if folder.trim_end_matches('/').contains('/') && folder.ends_with('/') => {
+                format!("{folder}**")
+            }
+            folder if folder.ends_with('/') => format!("**/{folder}**"),
             name if !name.contains('/') => format!("**/{name}"),
             path => path.to_owned(),
         })
@@ -23,6 +27,7 @@ impl Glob {
     /// ```
     /// # use rutter_build::Glob;
     /// assert!(Glob::new("drafts/").matches("drafts/2026/a.html"));
+    /// assert!(Glob::new("drafts/").matches("blog/drafts/a.html"));
     /// assert!(Glob::new("*.tmp.html").matches("a/b.tmp.html"));
     /// assert!(!Glob::new("a/*.html").matches("a/b/c.html"));
     /// ```

@@ -26,7 +26,11 @@ fn kinds(plan: &Plan) -> Vec<Kind> {
         coding,
         cache: cache.to_owned(),
     };
+    // The first that fits counts.
+    let delta = "public, max-age=3600, must-revalidate";
     vec![
+        kind(format!("{base}{SCP}/*-delta-*.scp.zst"), "application/scp", Some("zstd"), delta),
+        kind(format!("{base}{SCP}/*-delta-*.scp.gz"), "application/scp", Some("gzip"), delta),
         kind(format!("{base}{SCP}/*.scp.zst"), "application/scp", Some("zstd"), &snapshot),
         kind(format!("{base}{SCP}/*.scp.gz"), "application/scp", Some("gzip"), &snapshot),
         kind(format!("{base}{SCP}/*.scp"), "application/scp", None, &snapshot),

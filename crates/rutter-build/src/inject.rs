@@ -49,10 +49,13 @@ fn head_end(page: &[u8]) -> Option<usize> {
         let starts =
             |tag: &[u8]| rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
         let skip_to = |end: &[u8]| {
-            let lower: Vec<u8> = rest.to_ascii_lowercase();
-            memmem::find(&lower, end)
+            memchr::memchr_iter(b'<', rest).skip(1).find(|at| {
+                let tag = rest.get(*at..at + end.len());
+                tag.is_some_and(|tag| tag.eq_ignore_ascii_case(end))
+            })
         };
-        if starts(b"</head") {
+        let is_head = !rest.get(6).is_some_and(u8::is_ascii_alphanumeric);
+        if starts(b"</head") && is_head {
             return Some(at);
         }
         if starts(b"<body") {
@@ -92,6 +95,7 @@ mod tests {
         assert_eq!(with(&out, &["<link>".to_owned()]).unwrap(), out);
         assert_eq!(with(b"<p>no head", &[]), None);
         assert_eq!(with(b"<body></head>", &[]), None);
+        assert_eq!(with(b"<header></header><p>", &[]), None);
     }
 
     proptest! {

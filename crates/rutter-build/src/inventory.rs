@@ -40,12 +40,24 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
         .flatten()
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    let mut folders = vec![String::new()];
-    while let Some(inside) = folders.pop() {
+    // What is excluded is no page, but part of the site all the same.
+    let mut folders = vec![(String::new(), false)];
+    while let Some((inside, is_excluded)) = folders.pop() {
         let folder = plan.site.join(&inside);
-        for entry in fs::read_dir(&folder).at(&folder)? {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if inside.is_empty() => return Err(BuildError::Io(folder, error)),
+            // One bad folder does not cost the others.
+            Err(error) => {
+                let finding = Finding::new(&rules::UNREADABLE, Place::WHOLE, error.to_string());
+                found.findings.push((inside, finding));
+                continue;
+            }
+        };
+        for entry in entries {
             let entry = entry.at(&folder)?;
-            let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+            let name = entry.file_name().to_str().map(str::to_owned);
+            let Some(name) = name.filter(|name| !name.contains(char::is_control)) else {
                 let shown = entry.path().display().to_string();
                 found.findings.push((shown, Finding::new(&rules::ODD_NAME, Place::WHOLE, "")));
                 continue;
@@ -53,22 +65,27 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
             let is_hidden = name.starts_with('.') && name != ".well-known";
             let path = format!("{inside}{name}");
             let kind = entry.file_type().at(&entry.path())?;
-            if is_hidden || plan.exclude.iter().any(|glob| glob.matches(&path)) {
-                continue;
-            }
+            let is_excluded = is_excluded || plan.exclude.iter().any(|glob| glob.matches(&path));
             if kind.is_dir() {
                 let real = entry.path().canonicalize().at(&entry.path())?;
-                if !skipped.contains(&real) {
-                    folders.push(format!("{path}/"));
+                if !is_hidden && !skipped.contains(&real) {
+                    folders.push((format!("{path}/"), is_excluded));
                 }
             } else if is_ours(&path) {
                 // Made by an earlier build; it is made again.
-            } else if kind.is_file() || entry.path().is_file() {
+            } else if kind.is_symlink() && entry.path().is_dir() {
+                let detail = "a link to a folder is not followed";
+                let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
+                found.findings.push((path, finding));
+            } else if !kind.is_file() && !entry.path().is_file() {
+                // A link that leads nowhere, or no file at all.
+            } else if is_hidden || is_excluded {
+                found.others.push(path.into());
+            } else {
                 sort_in(plan, path, &mut found);
             }
         }
     }
-    found.others.sort_unstable();
     found.pages.sort_unstable();
     let mut kept: Vec<Name> = Vec::with_capacity(found.pages.len());
     for name in found.pages {
@@ -76,13 +93,15 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
             Some(last) if last.url == name.url => {
                 let detail = format!("{}: `{}` is used", name.url, last.path);
                 let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
-                found.findings.push((name.path.into(), finding));
+                found.findings.push((name.path.clone().into(), finding));
+                found.others.push(name.path);
             }
             _ => kept.push(name),
         }
     }
     kept.shrink_to_fit();
     found.pages = kept;
+    found.others.sort_unstable();
     Ok(found)
 }
 
@@ -95,7 +114,8 @@ fn sort_in(plan: &Plan, path: String, found: &mut Inventory) {
         Source::Lines => false,
     };
     // What a server shows for an address that does not exist is no page.
-    let is_error = matches!(path.as_str(), "404.html" | "50x.html" | "500.html" | "404.md");
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let is_error = matches!(name, "404.html" | "50x.html" | "500.html" | "404.md");
     if !is_page || is_error {
         found.others.push(path.into());
         return;
@@ -168,23 +188,40 @@ fn encode(segment: &str, out: &mut String) {
     }
 }
 
+/// The path of one of the site's files by its address, below the site's
+/// folder; `None` for what could lead out of it.
+pub(crate) fn inside<'u>(base: &Base, url: &'u str) -> Option<&'u str> {
+    let path = base.strip(url)?;
+    let is_safe = !path.starts_with('/')
+        && !path.contains(['\\', '%', '?', '#', ':'])
+        && !path.split('/').any(|segment| matches!(segment, "" | "." | ".."));
+    is_safe.then_some(path)
+}
+
+/// Path prefixes as the owner wrote them, the way addresses have them: encoded
+/// and below the site's own path.
+pub(crate) fn prefix(base: &Base, written: &str) -> String {
+    let inside = written.strip_prefix(base.path()).unwrap_or(written).trim_start_matches('/');
+    let mut out = String::from(base.path());
+    for c in inside.chars() {
+        let mut buffer = [0; 4];
+        match c {
+            '/' | '%' => out.push(c),
+            _ => encode(c.encode_utf8(&mut buffer), &mut out),
+        }
+    }
+    out
+}
+
 /// Where the twin of a page lies, below the output folder.
 pub(crate) fn twin(base: &Base, url: &str, path: Option<&str>) -> Option<String> {
     let inside = match path {
         Some(path) => path.to_owned(),
-        None => {
-            let inside = base.strip(url)?;
-            let inside = inside.split(['?', '#']).next().unwrap_or_default();
-            let is_safe = !inside.contains("..") && !inside.contains("//") && !inside.contains('%');
-            if !is_safe {
-                return None;
-            }
-            if inside.is_empty() || inside.ends_with('/') {
-                format!("{inside}index.html")
-            } else {
-                inside.to_owned()
-            }
-        }
+        None if url == base.as_str() => "index.html".to_owned(),
+        None => match url.strip_suffix('/') {
+            Some(folder) => format!("{}/index.html", inside(base, folder)?),
+            None => inside(base, url)?.to_owned(),
+        },
     };
     let stem = [".html", ".htm", ".xhtml", ".markdown", ".md"]
         .iter()
@@ -229,6 +266,9 @@ mod tests {
         assert_eq!(twin("https://h.example/repo/", None).as_deref(), Some("index.md"));
         assert_eq!(twin("https://h.example/repo/a/b", None).as_deref(), Some("a/b.md"));
         assert_eq!(twin("https://h.example/repo/%2e%2e/b", None), None);
+        assert_eq!(twin("https://h.example/repo//etc/b", None), None);
+        assert_eq!(prefix(&base, "/für/"), "/repo/f%C3%BCr/");
+        assert_eq!(prefix(&base, "/repo/a/"), "/repo/a/");
         assert_eq!(file_address(&base, "a/ü.md"), "https://h.example/repo/a/%C3%BC.md");
     }
 }

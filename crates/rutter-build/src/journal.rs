@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{At, BuildError};
+use crate::manifest::time_of;
 use crate::state::Paths;
 
 /// Everything a publication does, in order.
@@ -16,7 +17,7 @@ use crate::state::Paths;
 pub(crate) struct Journal {
     format: u32,
     /// Staged files and where they belong, referenced before referring.
-    pub(crate) moves: Vec<(PathBuf, PathBuf)>,
+    pub(crate) moves: Vec<Move>,
     /// State files, after everything they speak of.
     pub(crate) state: Vec<(PathBuf, PathBuf)>,
     /// Files nobody names any more.
@@ -25,14 +26,43 @@ pub(crate) struct Journal {
     pub(crate) stages: Vec<PathBuf>,
 }
 
+/// A file that is moved over another, or to where none is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Move {
+    from: PathBuf,
+    to: PathBuf,
+    /// Size and time of the file it takes the place of.
+    before: Option<(u64, u128)>,
+}
+
+impl Move {
+    pub(crate) fn new(from: PathBuf, to: PathBuf) -> Self {
+        let before = stat(&to);
+        Self { from, to, before }
+    }
+}
+
+fn stat(path: &Path) -> Option<(u64, u128)> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    Some((metadata.len(), time_of(&metadata)))
+}
+
+const FORMAT: u32 = 2;
+
 impl Journal {
+    pub(crate) fn new() -> Self {
+        Self { format: FORMAT, ..Self::default() }
+    }
+
     pub(crate) fn load(paths: &Paths) -> Result<Option<Self>, BuildError> {
         let path = paths.journal();
         match fs::read(&path) {
             // A journal appears by being renamed, so it is whole or not there.
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| BuildError::State(path, error.line() as u64)),
+            Ok(bytes) => match serde_json::from_slice::<Self>(&bytes) {
+                Ok(journal) if journal.format == FORMAT => Ok(Some(journal)),
+                Ok(_) => Err(BuildError::Newer(path)),
+                Err(error) => Err(BuildError::State(path, error.line() as u64)),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(BuildError::Io(path, error)),
         }
@@ -40,6 +70,16 @@ impl Journal {
 
     /// Puts the journal on disk: from here on the publication happens.
     pub(crate) fn commit(&self, paths: &Paths) -> Result<(), BuildError> {
+        // What could stop a move must stop it before it is promised.
+        for Move { to, .. } in &self.moves {
+            if let Some(folder) = to.parent() {
+                fs::create_dir_all(folder).at(folder)?;
+            }
+            if to.is_dir() {
+                let error = io::Error::new(io::ErrorKind::IsADirectory, "a folder is in the way");
+                return Err(BuildError::Io(to.clone(), error));
+            }
+        }
         let (path, temporary) = (paths.journal(), paths.folder.join("journal.new"));
         let bytes = serde_json::to_vec(self).expect("a journal is JSON");
         fs::write(&temporary, bytes).at(&temporary)?;
@@ -51,18 +91,17 @@ impl Journal {
     /// Does what is left to do.
     pub(crate) fn redo(&self, paths: &Paths) -> Result<(), BuildError> {
         let mut folders: Vec<PathBuf> = Vec::new();
-        for (from, to) in self.moves.iter().chain(&self.state) {
-            if let Some(folder) = to.parent()
-                && folders.last().is_none_or(|last| last != folder)
-            {
-                fs::create_dir_all(folder).at(folder)?;
-                folders.push(folder.to_owned());
+        for Move { from, to, before } in &self.moves {
+            // Somebody wrote there since: that is newer than what we have.
+            let now = stat(to);
+            if !from.exists() || (now.is_some() && now != *before) {
+                continue;
             }
-            match fs::rename(from, to) {
-                Ok(()) => {}
-                // Moved already, by whoever was interrupted.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
-                Err(error) => return Err(BuildError::Io(to.clone(), error)),
+            rename(from, to, &mut folders)?;
+        }
+        for (from, to) in &self.state {
+            if from.exists() || !to.exists() {
+                rename(from, to, &mut folders)?;
             }
         }
         folders.sort();
@@ -85,6 +124,17 @@ impl Journal {
         }
         Ok(())
     }
+}
+
+/// Moves a file and remembers its new folder.
+fn rename(from: &Path, to: &Path, folders: &mut Vec<PathBuf>) -> Result<(), BuildError> {
+    if let Some(folder) = to.parent()
+        && folders.last().is_none_or(|last| last != folder)
+    {
+        fs::create_dir_all(folder).at(folder)?;
+        folders.push(folder.to_owned());
+    }
+    fs::rename(from, to).at(to)
 }
 
 /// A name is only safe once its folder is.

@@ -18,6 +18,8 @@ use crate::signs::SCP;
 
 /// Bytes above which sections have files of their own.
 const LONGEST: usize = 50_000;
+/// At the end of a file that is ours alone, so that it is known again.
+pub(crate) const WHOLE: &str = "<!-- rutter:whole -->";
 /// Longest line about a page, in characters.
 const LONGEST_NOTE: usize = 200;
 
@@ -146,9 +148,12 @@ impl<'p> Listing<'p> {
                 block::merged(existing, &String::from_utf8_lossy(&out), &block::MARKDOWN)
                     .into_bytes()
             }
-            None => out,
+            None => {
+                writeln!(out, "\n{WHOLE}").at(&at)?;
+                out
+            }
         };
-        if existing.is_some() {
+        if existing.is_some() && plan.out.is_none() {
             stage.put_beside(Order::Llms, "llms.txt", &text)?;
         } else if stage.put(Order::Llms, "llms.txt", &text)? == Put::NotOurs {
             taken = Some("llms.txt".to_owned());

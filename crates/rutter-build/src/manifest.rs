@@ -56,11 +56,18 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// A missing or unreadable list knows nothing: a cache may be lost.
-    pub(crate) fn load(path: &Path) -> Self {
+    /// A missing or unreadable list knows nothing, and so does one of another
+    /// folder: a cache may be lost.
+    pub(crate) fn load(path: &Path, target: &Path) -> Self {
         let mut files = BTreeMap::new();
         let Ok(file) = File::open(path) else { return Self::default() };
-        for line in BufReader::new(file).lines().map_while(Result::ok).skip(1) {
+        let mut lines = BufReader::new(file).lines().map_while(Result::ok);
+        let is_of_target = lines.next().as_deref() == Some(HEADING)
+            && lines.next() == Some(format!("# {}", target.display()));
+        if !is_of_target {
+            return Self::default();
+        }
+        for line in lines {
             let columns: Vec<&str> = line.split('\t').collect();
             let &[path, whose, bytes, digest, time] = columns.as_slice() else { continue };
             let whose = Whose::ALL.into_iter().find(|known| known.name() == whose);
@@ -73,9 +80,9 @@ impl Manifest {
         Self { files }
     }
 
-    pub(crate) fn save(&self, path: &Path) -> Result<(), BuildError> {
+    pub(crate) fn save(&self, path: &Path, target: &Path) -> Result<(), BuildError> {
         let mut out = BufWriter::new(File::create(path).at(path)?);
-        writeln!(out, "{HEADING}").at(path)?;
+        writeln!(out, "{HEADING}\n# {}", target.display()).at(path)?;
         for (name, ours) in &self.files {
             let Ours { whose, bytes, digest, time } = ours;
             writeln!(out, "{name}\t{}\t{bytes}\t{digest}\t{time}", whose.name()).at(path)?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{At, BuildError};
 
-const MAGIC: &[u8; 8] = b"RUTPACK1";
+const MAGIC: &[u8; 8] = b"RUTPACK2";
 /// A chunk is closed when it has this many bytes or pages.
 const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_PAGES: usize = 256;
@@ -224,11 +224,12 @@ impl Records {
 
     fn records(&mut self) -> Result<&mut Vec<Record>, BuildError> {
         let (Some(chunks), Some(open)) = (&mut self.chunks, &mut self.open) else {
-            unreachable!("a chunk is open")
+            return Err(BuildError::State(PathBuf::from("pages.pack"), 0));
         };
         if open.records.is_none() {
-            let frame = chunks.frame(&open.head)?;
-            let broken = || BuildError::State(chunks.path.clone(), open.head.frame_at);
+            let path = chunks.path.clone();
+            let broken = || BuildError::State(path.clone(), open.head.frame_at);
+            let frame = chunks.frame(&open.head).map_err(|_| broken())?;
             let text = zstd::bulk::decompress(&frame, LONGEST as usize).map_err(|_| broken())?;
             open.records = Some(unpack(&text, &open.head.entries).ok_or_else(broken)?);
         }
@@ -301,6 +302,9 @@ impl PackWriter {
     pub(crate) fn create(path: &Path) -> Result<Self, BuildError> {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path).at(path)?);
         out.write_all(MAGIC).at(path)?;
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL).at(path)?;
+        // A flipped bit must not become a page.
+        compressor.include_checksum(true).at(path)?;
         Ok(Self {
             path: path.to_owned(),
             out,
@@ -309,7 +313,7 @@ impl PackWriter {
             sections: 0,
             n_pages: 0,
             kept: Vec::new(),
-            compressor: zstd::bulk::Compressor::new(LEVEL).at(path)?,
+            compressor,
         })
     }
 

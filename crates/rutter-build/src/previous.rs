@@ -11,8 +11,9 @@ use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Header, Kind, Options, Reader};
 use rutter_signpost::sitemap::{Item, Limits as SitemapLimits, Reader as SitemapReader};
 
-use crate::chain::{CodedFile, Published, Published1};
+use crate::chain::{CodedFile, Offered, Published};
 use crate::error::{At, BuildError};
+use crate::inventory;
 use crate::ledger::{Dated, Row, RowsWriter, Sight};
 use crate::plan::{Plan, SectionRule};
 use crate::section::{ALL, MAIN, Sections};
@@ -64,7 +65,7 @@ pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize
     chain.sections = if plan.sections.is_empty() {
         found(plan, &sections)
     } else {
-        Sections::given(&plan.sections)
+        Sections::given(&plan.base, &plan.sections)
     };
     chain.is_given = !plan.sections.is_empty();
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
@@ -127,7 +128,7 @@ fn offers(plan: &Plan, folder: &Path) -> Result<Vec<(Collection, PathBuf)>, Buil
         while let Some(item) = reader.next(&mut ()).map_err(wrong)? {
             match item {
                 Item::Child(child) => {
-                    let inside = plan.base.strip(&child.loc).filter(|path| !path.contains(".."));
+                    let inside = inventory::inside(&plan.base, &child.loc);
                     waiting.extend(inside.map(|inside| folder.join(inside)));
                 }
                 Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
@@ -138,8 +139,7 @@ fn offers(plan: &Plan, folder: &Path) -> Result<Vec<(Collection, PathBuf)>, Buil
                         .collect();
                     let advert = Advert::read(&foreign.name, &attributes, &foreign.text);
                     if let Some(Ok(Advert::Collection(offer))) = advert
-                        && let Some(inside) = plan.base.strip(&offer.url)
-                        && !inside.contains("..")
+                        && let Some(inside) = inventory::inside(&plan.base, &offer.url)
                     {
                         let path = folder.join(inside);
                         offers.push((offer, path));
@@ -185,7 +185,7 @@ fn read(
     Ok(header)
 }
 
-fn entry(files: &[(Collection, PathBuf)], header: &Header) -> Published1 {
+fn entry(files: &[(Collection, PathBuf)], header: &Header) -> Offered {
     let (offer, _) = files.first().expect("a group is never empty");
     let name = |path: &Path| {
         path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -196,7 +196,7 @@ fn entry(files: &[(Collection, PathBuf)], header: &Header) -> Published1 {
         .collect();
     // zstd first, as it was.
     coded.sort_by(|one, other| other.name.cmp(&one.name));
-    Published1 {
+    Offered {
         id: header.id.clone(),
         section: header.section.clone(),
         since: header.kind.since(),
@@ -240,5 +240,5 @@ fn found(plan: &Plan, sections: &BTreeMap<String, BTreeMap<String, Seen>>) -> Se
             rules.push(SectionRule { name: name.clone(), prefix });
         }
     }
-    Sections::given(&rules)
+    Sections::given(&plan.base, &rules)
 }

@@ -14,7 +14,7 @@ use crate::hosts;
 use crate::inject;
 use crate::inventory::{self, Name};
 use crate::ledger::{Row, Rows, Sight};
-use crate::listing::Listing;
+use crate::listing::{self, Listing};
 use crate::manifest::Whose;
 use crate::pack::Records;
 use crate::plan::{Host, Plan, Source};
@@ -62,12 +62,20 @@ impl Projecting<'_> {
         let mut records = Records::open(self.pack)?;
         let mut names = self.names.iter().peekable();
         while let Some(row) = rows.next()? {
-            while names.next_if(|name| *name.url < *row.url).is_some() {}
+            // What could not be read is part of the site all the same.
+            while let Some(name) = names.next_if(|name| *name.url < *row.url) {
+                self.copy_unread(&name.path, stage, told)?;
+            }
             let name = names.next_if(|name| *name.url == *row.url);
             if row.sight == Sight::Gone {
                 continue;
             }
-            let Some(record) = records.get(&row.url)? else { continue };
+            let Some(record) = records.get(&row.url)? else {
+                if let Some(name) = name {
+                    self.copy_unread(&name.path, stage, told)?;
+                }
+                continue;
+            };
             let path = name.map(|name| &*name.path);
             let mut twin = None;
             if row.is_public() && has_twins {
@@ -92,6 +100,9 @@ impl Projecting<'_> {
                 }
             }
         }
+        for name in names {
+            self.copy_unread(&name.path, stage, told)?;
+        }
         self.copy_others(stage, told)?;
         self.finish(sitemap, listing, stage, told)?;
         let is_page = |path: &str| {
@@ -110,6 +121,14 @@ impl Projecting<'_> {
         told: &mut Tell<'_>,
     ) -> Result<Option<String>, BuildError> {
         let Some(twin) = inventory::twin(&self.plan.base, &row.url, path) else { return Ok(None) };
+        // A page of Markdown is its own twin; a file of the owner stays.
+        if path == Some(twin.as_str()) {
+            return Ok(Some(twin));
+        }
+        if self.others.binary_search_by(|name| (**name).cmp(twin.as_str())).is_ok() {
+            told(&twin, &rules::NOT_OURS, String::new());
+            return Ok(None);
+        }
         match stage.put(Order::Twins, &twin, markdown)? {
             Put::NotOurs => {
                 told(&twin, &rules::NOT_OURS, String::new());
@@ -133,9 +152,10 @@ impl Projecting<'_> {
         let source = self.plan.site.join(path);
         let is_html = self.plan.source == Source::Html;
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
-            let bytes = fs::read(&source).at(&source)?;
+            // One that cannot be read has been told of.
+            let bytes = fs::read(&source).unwrap_or_default();
             let injected = inject::with(&bytes, &self.links(twin));
-            if injected.is_none() {
+            if injected.is_none() && !bytes.is_empty() {
                 told(path, &rules::NO_HEAD, String::new());
             }
             injected
@@ -143,13 +163,10 @@ impl Projecting<'_> {
             None
         };
         match (self.plan.out.is_some(), injected) {
-            (true, Some(bytes)) => say_taken(path, stage.put(Order::Twins, path, &bytes)?, told),
-            (true, None) => {
-                let put = stage.copy((Whose::Site, Order::Site), path, &source, digest)?;
-                say_taken(path, put, told);
-            }
+            (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
+            (true, None) => self.copy(path, digest, stage, told)?,
             (false, Some(bytes)) => {
-                stage.put_beside(Order::Twins, path, &bytes)?;
+                stage.put_beside(Order::Heads, path, &bytes)?;
             }
             (false, None) => {}
         }
@@ -176,6 +193,37 @@ impl Projecting<'_> {
         links
     }
 
+    fn copy_unread(
+        &self,
+        path: &str,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        if self.plan.out.is_some() {
+            self.copy(path, None, stage, told)?;
+        }
+        Ok(())
+    }
+
+    /// A file of the site; one that cannot be read costs only itself.
+    fn copy(
+        &self,
+        path: &str,
+        digest: Option<Digest>,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        let source = self.plan.site.join(path);
+        match stage.copy((Whose::Site, Order::Site), path, &source, digest) {
+            Ok(put) => say_taken(path, put, told),
+            Err(BuildError::Io(place, error)) if place == source => {
+                told(path, &rules::UNREADABLE, error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     /// Pictures, styles and everything else of the site.
     fn copy_others(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
         if self.plan.out.is_none() {
@@ -183,9 +231,7 @@ impl Projecting<'_> {
         }
         for name in self.others {
             if !is_made(self.plan, name) {
-                let source = self.plan.site.join(&**name);
-                let put = stage.copy((Whose::Site, Order::Site), name, &source, None)?;
-                say_taken(name, put, told);
+                self.copy(name, None, stage, told)?;
             }
         }
         Ok(())
@@ -277,7 +323,8 @@ impl Projecting<'_> {
     /// is ours alone.
     fn owners(&self, name: &str, marks: &block::Marks, stage: &Stage) -> Option<String> {
         let text = fs::read_to_string(self.plan.site.join(name)).ok()?;
-        let is_whole = self.plan.out.is_none() && stage.was_ours(name);
+        let is_whole =
+            (self.plan.out.is_none() && stage.was_ours(name)) || text.contains(listing::WHOLE);
         let own = block::without(&text, marks);
         (!is_whole && !own.trim().is_empty()).then_some(text)
     }

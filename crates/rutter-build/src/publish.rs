@@ -12,7 +12,7 @@ use rutter_page::Digest;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{At, BuildError};
-use crate::journal::Journal;
+use crate::journal::{Journal, Move};
 use crate::manifest::{Manifest, Ours, Whose, digest_of, time_of};
 use crate::state::{Lock, Paths, whole};
 
@@ -27,6 +27,8 @@ pub(crate) enum Order {
     Sitemap,
     Robots,
     Llms,
+    /// Pages with links to all of these in their heads.
+    Heads,
 }
 
 /// Why a file is not written.
@@ -107,7 +109,17 @@ impl Stage {
             MayReplace::All => true,
             MayReplace::Ours(others) => others.iter().any(|other| other == name),
         };
-        !is_there || may || self.old.is_ours(&self.target, name)
+        !is_there || may || self.old.is_ours(&self.target, name) || self.is_lost(name)
+    }
+
+    /// Whether it is one of ours, of which the list was lost: a sitemap with
+    /// the elements of collections, which no generator writes.
+    fn is_lost(&self, name: &str) -> bool {
+        let is_sitemap = name.strip_prefix("sitemap").is_some_and(|rest| !rest.contains('/'));
+        self.old.files.is_empty()
+            && is_sitemap
+            && fs::read_to_string(self.target.join(name))
+                .is_ok_and(|text| text.contains("<scp:version>"))
     }
 
     /// Stages bytes.
@@ -200,7 +212,8 @@ impl Stage {
         fs::copy(source, &path).at(source)?;
         // The time of the source tells later whether it is still the same.
         if let Ok(time) = metadata.modified() {
-            let file = File::options().write(true).open(&path).at(&path)?;
+            // The copy may be as read-only as the source; its owner may do this.
+            let file = File::open(&path).at(&path)?;
             file.set_modified(time).at(&path)?;
         }
         self.enter(order, name, path, &ours);
@@ -209,6 +222,10 @@ impl Stage {
 
     /// Whether nothing is to be done for a file, or nothing may be.
     fn known(&mut self, name: &str, wanted: &Ours) -> Result<Option<Put>, BuildError> {
+        // A name is given once: whoever came first has it.
+        if self.new.files.contains_key(name) {
+            return Ok(Some(Put::NotOurs));
+        }
         let path = self.target.join(name);
         let there = fs::symlink_metadata(&path).ok();
         if let Some(there) = &there
@@ -259,12 +276,12 @@ impl Stage {
         self.staged.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
         let unwanted = self.unwanted();
         let list = paths.folder.join("files.new");
-        self.new.save(&list)?;
+        self.new.save(&list, &self.target)?;
         state.push((list, paths.files()));
-        let mut journal = Journal::default();
-        journal.moves.extend(
-            self.staged.iter().map(|(_, name, path)| (path.clone(), self.target.join(name))),
-        );
+        let mut journal = Journal::new();
+        let moves = self.staged.iter();
+        let moves = moves.map(|(_, name, path)| Move::new(path.clone(), self.target.join(name)));
+        journal.moves.extend(moves);
         journal.removals.extend(unwanted.iter().map(|name| self.target.join(name)));
         journal.stages.push(self.folder.clone());
         journal.state = state;
@@ -288,7 +305,8 @@ impl Stage {
         }
         #[cfg(not(target_os = "linux"))]
         {
-            for (path, _) in journal.moves.iter().chain(&journal.state) {
+            let staged = self.staged.iter().map(|(_, _, path)| path);
+            for path in staged.chain(journal.state.iter().map(|(path, _)| path)) {
                 File::open(path).and_then(|file| file.sync_all()).at(path)?;
             }
             let _ = paths;

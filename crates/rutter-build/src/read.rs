@@ -64,6 +64,8 @@ pub(crate) struct Tally {
     pub(crate) changed: u64,
     /// At most [`Chain::MOST_REMOVED`] and one more.
     pub(crate) removed: Vec<String>,
+    /// Whether a page may no longer be shown that is still there.
+    pub(crate) is_barred: bool,
 }
 
 impl Tally {
@@ -75,6 +77,7 @@ impl Tally {
             pages: 0,
             changed: 0,
             removed: Vec::new(),
+            is_barred: false,
         }
     }
 
@@ -117,6 +120,8 @@ struct Pending {
     path: Option<Box<str>>,
     old: Option<Row>,
     answer: Option<Answer>,
+    /// What its address alone says.
+    bar: Option<Bar>,
     /// Nothing is read: the page went away.
     is_gone: bool,
 }
@@ -161,7 +166,10 @@ struct Pass<'s, 'l> {
     rows: Rows,
     next_row: Option<Row>,
     keys: Keys,
+    /// For the pack, which copies from it.
     old: Records,
+    /// For what was found when a page was read.
+    notes: Records,
     pack: PackWriter,
     ledger: RowsWriter,
     changes: BufWriter<File>,
@@ -192,6 +200,7 @@ impl<'s, 'l> Pass<'s, 'l> {
             rows,
             keys: Keys::open(&start.old_pack)?,
             old: Records::open(&start.old_pack)?,
+            notes: Records::open(&start.old_pack)?,
             pack: PackWriter::create(&start.new_pack)?,
             ledger: RowsWriter::create(&start.new_ledger)?,
             changes: BufWriter::new(File::create(&start.changes).at(&start.changes)?),
@@ -264,7 +273,8 @@ impl<'s, 'l> Pass<'s, 'l> {
             let row = self.next_row.take();
             self.next_row = self.rows.next()?;
             let url = row.as_ref().map_or_else(String::new, |row| row.url.clone());
-            let gone = Pending { url, path: None, old: row, answer: None, is_gone: true };
+            let gone =
+                Pending { url, path: None, old: row, answer: None, bar: None, is_gone: true };
             return Ok(Some((gone, None)));
         }
         let Some(page) = self.next.take() else { return Ok(None) };
@@ -292,12 +302,13 @@ impl<'s, 'l> Pass<'s, 'l> {
             from: page.from,
             known,
         };
-        let (url, path) = (page.url, page.path);
-        Ok(Some((Pending { url, path, old, answer: None, is_gone: false }, Some(job))))
+        let (url, path, bar) = (page.url, page.path, job.bar);
+        let pending = Pending { url, path, old, answer: None, bar, is_gone: false };
+        Ok(Some((pending, Some(job))))
     }
 
     fn take(&mut self, entry: Pending) -> Result<(), BuildError> {
-        let Pending { url, path, old, answer, .. } = entry;
+        let Pending { url, path, old, answer, bar, .. } = entry;
         let Some(answer) = answer else {
             return old.as_ref().map_or(Ok(()), |row| self.gone(row));
         };
@@ -316,10 +327,11 @@ impl<'s, 'l> Pass<'s, 'l> {
                 self.reading.failed += 1;
                 self.find(&place, &rules::UNREADABLE, &why);
                 // What was published of it stays, where we still have it.
-                let has_record = old.is_some() && self.old.get(&url)?.is_some();
+                let has_record = old.is_some() && self.notes.get(&url)?.is_some();
                 match old {
                     Some(old) if has_record => {
-                        let new = Row { section: self.section(&url), ..old.clone() };
+                        let sight = bar.map_or(old.sight, Bar::sight);
+                        let new = Row { section: self.section(&url), sight, ..old.clone() };
                         self.keep(&place, &old, new)
                     }
                     Some(old) => self.gone(&old),
@@ -348,13 +360,20 @@ impl<'s, 'l> Pass<'s, 'l> {
     /// Says again what was found when the page was read.
     fn repeat(&mut self, place: &str, row: &Row) -> Result<(), BuildError> {
         // Most pages have nothing to say, but only their record knows.
-        let Some(record) = self.old.get(&row.url)? else { return Ok(()) };
+        let Some(record) = self.notes.get(&row.url)? else { return Ok(()) };
         let (findings, barred) = (record.meta.findings.clone(), record.meta.barred.clone());
         self.say(place, &findings);
         if let Some(bar) = barred.as_deref().and_then(Bar::of_reason) {
-            *self.reading.excluded.entry(bar.reason()).or_default() += 1;
+            self.exclude(place, bar);
         }
         Ok(())
+    }
+
+    fn exclude(&mut self, place: &str, bar: Bar) {
+        *self.reading.excluded.entry(bar.reason()).or_default() += 1;
+        if bar == Bar::Oversize {
+            self.find(place, &rules::OVERSIZE, "");
+        }
     }
 
     fn fresh(
@@ -368,10 +387,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         let section = self.section(&url);
         self.say(place, &fresh.record.meta.findings);
         if let Some(bar) = fresh.bar {
-            *self.reading.excluded.entry(bar.reason()).or_default() += 1;
-            if bar == Bar::Oversize {
-                self.find(place, &rules::OVERSIZE, "");
-            }
+            self.exclude(place, bar);
         }
         self.pack.push(&url, self.bit(&section), &fresh.record, &mut self.old)?;
         let stamp = self.start.stamp;
@@ -426,30 +442,28 @@ impl<'s, 'l> Pass<'s, 'l> {
             new.removed = Some(stamp);
         }
         let all = self.reading.tallies.len() - 1;
-        let place = |section: &str| self.bits.get(section).map_or(all - 1, |(at, _)| *at);
-        let (from, to) = (was.map(|was| place(&was.section)), place(&new.section));
-        if let (Some(was), Some(from)) = (was, from) {
-            for at in [from, all] {
-                self.reading.tallies[at].before.add(&was.url, was.digest);
-            }
-            if !is_public || is_moved {
-                self.reading.tallies[from].remove(&was.url);
-            }
-            if !is_public {
-                self.reading.tallies[all].remove(&was.url);
+        // A section that is no longer there has no tally.
+        let place = |section: &str| self.bits.get(section).map(|(at, _)| *at);
+        let (from, to) = (was.and_then(|was| place(&was.section)), place(&new.section));
+        if let Some(was) = was {
+            let is_barred = !is_public && new.sight != Sight::Gone;
+            for at in from.into_iter().chain([all]) {
+                let tally = &mut self.reading.tallies[at];
+                tally.before.add(&was.url, was.digest);
+                tally.is_barred |= is_barred;
+                if !is_public || (is_moved && at != all) {
+                    tally.remove(&was.url);
+                }
             }
         }
         if is_public {
-            for at in [to, all] {
+            for at in to.into_iter().chain([all]) {
                 let tally = &mut self.reading.tallies[at];
                 tally.state.add(&new.url, new.digest);
                 tally.pages += 1;
-            }
-            if new.recorded == stamp {
-                self.reading.tallies[to].changed += 1;
-            }
-            if new.recorded == stamp && (is_edited || !is_moved) {
-                self.reading.tallies[all].changed += 1;
+                // For whoever follows all pages, a move is no change.
+                let is_new = new.recorded == stamp && (at != all || is_edited || !is_moved);
+                tally.changed += u64::from(is_new);
             }
         }
         self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
@@ -503,7 +517,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         let privacy = &self.start.plan.privacy;
         let is_acknowledged = || {
             let mark = detail.rsplit(' ').next().unwrap_or_default();
-            privacy.acknowledged.iter().any(|known| known == mark || known == place)
+            privacy.acknowledged.iter().any(|known| known == mark)
         };
         let is_private = rule == &rules::SECRET || (rule == &rules::PERSONAL && privacy.strict);
         if is_private {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::inventory::prefix;
 use crate::plan::{Base, SectionRule};
 
 /// Pages a first path segment needs to be a section.
@@ -28,9 +29,9 @@ pub(crate) struct Sections {
 
 impl Sections {
     /// What the owner wants.
-    pub(crate) fn given(rules: &[SectionRule]) -> Self {
-        let mut rules: Vec<(String, String)> =
-            rules.iter().map(|rule| (rule.name.clone(), rule.prefix.clone())).collect();
+    pub(crate) fn given(base: &Base, rules: &[SectionRule]) -> Self {
+        let rule = |rule: &SectionRule| (rule.name.clone(), prefix(base, &rule.prefix));
+        let mut rules: Vec<(String, String)> = rules.iter().map(rule).collect();
         rules.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then_with(|| one.cmp(other)));
         Self { rules }
     }
@@ -127,8 +128,8 @@ mod tests {
     fn ours_the_longest_prefix_wins() {
         let rule =
             |name: &str, prefix: &str| SectionRule { name: name.into(), prefix: prefix.into() };
-        let sections = Sections::given(&[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
         let base = Base::parse("https://h.example/").unwrap();
+        let sections = Sections::given(&base, &[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
         assert_eq!(sections.of(&base, "https://h.example/docs/api/a"), "api");
         assert_eq!(sections.of(&base, "https://h.example/docs/a"), "docs");
         assert_eq!(sections.of(&base, "https://h.example/"), "main");

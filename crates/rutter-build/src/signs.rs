@@ -14,6 +14,7 @@ use rutter_signpost::sitemap::{
 
 use crate::chain::Published;
 use crate::error::{At, BuildError};
+use crate::inventory;
 use crate::ledger::Row;
 use crate::pack::Meta;
 use crate::plan::Plan;
@@ -72,7 +73,7 @@ impl Before {
         while let Ok(Some(item)) = reader.next(&mut ()) {
             match item {
                 Item::Child(child) => {
-                    let inside = plan.base.strip(&child.loc).filter(|path| !path.contains(".."));
+                    let inside = inventory::inside(&plan.base, &child.loc);
                     waiting.extend(inside.map(|inside| folder.join(inside)));
                 }
                 Item::Url(entry) => {

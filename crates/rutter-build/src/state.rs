@@ -70,7 +70,7 @@ impl Lock {
         // What is cached, staged or locked is nobody's to commit.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\njournal.json\nlock\nstage/\n")
+            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\njournal.json\nlock\nstage/\nnext/\nnginx.conf\n*.new\n")
                 .at(&ignore)?;
         }
         let path = paths.folder.join("lock");

@@ -107,14 +107,28 @@ impl<'p> Worker<'p> {
     }
 
     /// The key of a source that is read with this template version.
-    pub(crate) fn key(&self, bytes: &[u8], template: Option<VersionId>, bar: Option<Bar>) -> Key {
-        self.key_of(Sha256::digest(bytes).into(), template, bar)
+    pub(crate) fn key(
+        &self,
+        bytes: &[u8],
+        template: Option<VersionId>,
+        bar: Option<Bar>,
+        line: LineDigest,
+    ) -> Key {
+        self.key_of(Sha256::digest(bytes).into(), template, bar, line)
     }
 
     /// The same for a source whose digest is known.
-    fn key_of(&self, source: [u8; 32], template: Option<VersionId>, bar: Option<Bar>) -> Key {
+    fn key_of(
+        &self,
+        source: [u8; 32],
+        template: Option<VersionId>,
+        bar: Option<Bar>,
+        line: LineDigest,
+    ) -> Key {
         let mut hash = Sha256::new();
         hash.update(source);
+        // The record must hold the line that the ledger speaks of.
+        hash.update(line.0);
         hash.update(self.settings);
         hash.update(template.map_or(0, |id| id.0).to_le_bytes());
         hash.update(bar.map_or("", Bar::reason));
@@ -140,9 +154,21 @@ impl<'p> Worker<'p> {
         }
     }
 
+    /// Reads a page; a fault of ours costs that page, not the build.
     pub(crate) fn read(&self, job: &Job) -> Answer {
+        let read = std::panic::AssertUnwindSafe(|| self.read_page(job));
+        std::panic::catch_unwind(read).unwrap_or_else(|_| Answer {
+            at: job.at,
+            bytes: 0,
+            what: What::Failed(
+                "reading it failed inside Rutter; please report the page".to_owned(),
+            ),
+        })
+    }
+
+    fn read_page(&self, job: &Job) -> Answer {
         let at = job.at;
-        let (n_bytes, stat) = stat(&job.from);
+        let (n_bytes, stat) = self.stat(job);
         // The owner trusts sizes and times.
         if self.plan.trust_mtime
             && !self.plan.reread
@@ -166,7 +192,9 @@ impl<'p> Worker<'p> {
         let n_bytes = bytes.len() as u64;
         let source: [u8; 32] = Sha256::digest(bytes).into();
         let is_same_source = match (&job.known, job.key) {
-            (Some(known), Some((key, _))) => key == self.key_of(source, known.template, job.bar),
+            (Some(known), Some((key, _))) => {
+                key == self.key_of(source, known.template, job.bar, known.digest)
+            }
             _ => false,
         };
         let what = if is_same_source && !self.plan.reread {
@@ -176,12 +204,28 @@ impl<'p> Worker<'p> {
         };
         let what = match what {
             What::Fresh(mut fresh) => {
-                fresh.record.stat = stat;
+                // What depends on the day is looked at every day.
+                fresh.record.stat = if fresh.record.key == NEVER { 0 } else { stat };
                 What::Fresh(fresh)
             }
             other => other,
         };
         Answer { at, bytes: n_bytes, what }
+    }
+
+    /// The size of a file, and a number made of its size, its time and what
+    /// else decides how it is read; 0 for what has none.
+    fn stat(&self, job: &Job) -> (u64, u64) {
+        let From::File(path) = &job.from else { return (0, 0) };
+        let Ok(metadata) = fs::metadata(path) else { return (0, 0) };
+        let mut hash = Sha256::new();
+        hash.update(metadata.len().to_le_bytes());
+        hash.update(crate::manifest::time_of(&metadata).to_le_bytes());
+        hash.update(self.settings);
+        hash.update(job.bar.map_or("", Bar::reason));
+        let digest: [u8; 32] = hash.finalize().into();
+        let number = digest.first_chunk::<8>().map_or(0, |eight| u64::from_le_bytes(*eight));
+        (metadata.len(), number)
     }
 
     fn fresh(&self, job: &Job, bytes: &[u8], source: [u8; 32], is_same_source: bool) -> What {
@@ -195,12 +239,13 @@ impl<'p> Worker<'p> {
             return What::Failed("not an address".to_owned());
         };
         // A lost pack must not change how a page is read.
-        let pinned =
-            job.known.as_ref().filter(|_| job.key.is_none()).and_then(|known| known.template);
-        if let Some(id) = pinned {
-            let template = Use::Pinned(Arc::clone(&self.templates), id);
+        if let (Some(known), None) = (&job.known, job.key) {
+            let template = match known.template {
+                Some(id) => Use::Pinned(Arc::clone(&self.templates), id),
+                None => Use::Nothing,
+            };
             let fresh = self.finish(job, bytes, source, self.extract(bytes, url.clone(), template));
-            if job.known.as_ref().is_some_and(|known| known.digest == fresh.digest) {
+            if known.digest == fresh.digest {
                 return What::Fresh(Box::new(fresh));
             }
         }
@@ -243,7 +288,7 @@ impl<'p> Worker<'p> {
         extraction.page = dating.page;
         let mut record = Record::default();
         if bar.is_none() {
-            look_for_private(&extraction.page, &mut meta);
+            look_for_private(&extraction.page, &dating.line, &mut meta);
             record.markdown = extraction.to_markdown().into_bytes();
             record.line = dating.line;
         }
@@ -251,7 +296,7 @@ impl<'p> Worker<'p> {
         // What depends on the day is looked at every day.
         record.key = match bar {
             Some(Bar::Scheduled) => NEVER,
-            _ => self.key_of(source, template, job.bar),
+            _ => self.key_of(source, template, job.bar, dating.digest),
         };
         record.meta = meta;
         Fresh {
@@ -272,7 +317,13 @@ impl<'p> Worker<'p> {
         let page = page.and_then(|text| serde_json::from_str::<Page<'_>>(text).ok());
         let Some(page) = page.map(Own::own) else { return What::Failed("not a page".to_owned()) };
         let own = Some(page.modified);
-        let bar = strictest(job.bar, page.content.is_empty().then_some(Bar::Empty));
+        let is_later = page.published.is_some_and(|published| self.plan.now < published);
+        let own_bar = if is_later {
+            Some(Bar::Scheduled)
+        } else {
+            page.content.is_empty().then_some(Bar::Empty)
+        };
+        let bar = strictest(job.bar, own_bar);
         let mut meta = Meta {
             title: page.title.to_string(),
             description: page.description.to_string(),
@@ -281,9 +332,13 @@ impl<'p> Worker<'p> {
             ..Meta::default()
         };
         let dating = self.date(job, page, own);
-        let mut record = Record { key: self.key_of(source, None, job.bar), ..Record::default() };
+        let key = match bar {
+            Some(Bar::Scheduled) => NEVER,
+            _ => self.key_of(source, None, job.bar, dating.digest),
+        };
+        let mut record = Record { key, ..Record::default() };
         if bar.is_none() {
-            look_for_private(&dating.page, &mut meta);
+            look_for_private(&dating.page, &dating.line, &mut meta);
             record.markdown = dating.page.to_markdown().into_bytes();
             record.line = dating.line;
         }
@@ -325,18 +380,6 @@ impl<'p> Worker<'p> {
         }
         render(dates::next(known.modified, own, now), Dated::Seen)
     }
-}
-
-/// The size of a file, and a number that its size and time make.
-fn stat(from: &From) -> (u64, u64) {
-    let From::File(path) = from else { return (0, 0) };
-    let Ok(metadata) = fs::metadata(path) else { return (0, 0) };
-    let mut hash = Sha256::new();
-    hash.update(metadata.len().to_le_bytes());
-    hash.update(crate::manifest::time_of(&metadata).to_le_bytes());
-    let digest: [u8; 32] = hash.finalize().into();
-    let number = digest.first_chunk::<8>().map_or(0, |eight| u64::from_le_bytes(*eight));
-    (metadata.len(), number)
 }
 
 /// A page with its date.
@@ -383,8 +426,11 @@ fn languages(extraction: &Extraction) -> Vec<(String, String)> {
     languages
 }
 
-fn look_for_private(page: &Page<'_>, meta: &mut Meta) {
-    let private = Private::of(&page.to_text());
+/// Secrets are looked for in everything that leaves, people's addresses in
+/// what is read.
+fn look_for_private(page: &Page<'_>, line: &[u8], meta: &mut Meta) {
+    let mut private = Private::of(&page.to_text());
+    private.secrets = Private::of(&String::from_utf8_lossy(line)).secrets;
     for (kind, mark) in &private.secrets {
         meta.findings.push((rules::SECRET.code.to_owned(), format!("{kind}, mark {mark}")));
     }

@@ -217,7 +217,14 @@ fn ours_sections_are_kept_and_pages_may_move() {
     let (delta, lines) = site.newest("docs", "delta").unwrap();
     assert!(lines.is_empty());
     assert_eq!(delta.chain.unwrap().removed.len(), 5);
-    assert_eq!(site.newest("main", "snapshot").unwrap().1.len(), 31);
+    assert_eq!(site.newest("main", "delta").unwrap().1.len(), 30);
+    // The section that is no longer there has had its time.
+    let (_, offers) = site.sitemap();
+    let left = offers.iter().filter(|offer| offer.section == "blog");
+    assert!(
+        left.clone().count() != 0
+            && left.clone().all(|offer| offer.expires < site.now.plus_seconds(15 * 86_400))
+    );
 }
 
 #[test] // SCP-126 SCP-129 D27 D28

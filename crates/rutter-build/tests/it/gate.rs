@@ -29,9 +29,11 @@ fn spec_the_visibility_matrix() {
     site.put("moved.html", "<html><head><meta http-equiv=\"refresh\" content=\"0; url=/\"></head><body>Moved.</body></html>");
     site.put("login.html", "<html lang=en><title>Sign in</title><body><h1>Sign in</h1><form><input type=\"password\"></form></body></html>");
     site.put("members/list.html", &with(""));
+    site.put("für/uns.html", &with(""));
     site.put("private/a.html", &with(""));
     site.put("robots.txt", "User-agent: *\nDisallow: /private/\n");
-    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    let (outcome, _) =
+        site.build_with(|plan| plan.restricted = vec!["/members/".into(), "/für/".into()]).unwrap();
     assert_eq!(outcome.pages, 8);
     for (path, expected, sight) in [
         ("public.html", (true, true, true), "public"),
@@ -40,6 +42,7 @@ fn spec_the_visibility_matrix() {
         ("login.html", (false, false, false), "bare"),
         ("members/list.html", (false, false, false), "bare"),
         ("private/a.html", (false, false, false), "bare"),
+        ("f%C3%BCr/uns.html", (false, false, false), "bare"),
         ("later.html", (false, false, false), "hidden"),
         ("moved.html", (false, false, false), "hidden"),
     ] {
@@ -65,14 +68,16 @@ fn spec_the_visibility_matrix() {
     // A page that turns away is a removal; one that opens is new, with its old date.
     site.put("public.html", &with("<meta name=\"robots\" content=\"noindex\">"));
     site.put("noindex.html", &with(""));
-    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    let (outcome, _) =
+        site.build_with(|plan| plan.restricted = vec!["/members/".into(), "/für/".into()]).unwrap();
     assert_eq!((outcome.new, outcome.changed, outcome.removed), (1, 0, 1));
     let (delta, lines) = site.newest("all", "delta").unwrap();
     assert_eq!(lines.len(), 1);
     assert_eq!(delta.chain.unwrap().removed, [format!("{BASE}public.html")]);
     // Time opens what was planned.
     site.now = rutter_page::Timestamp::parse("2030-01-02T00:00:00Z").unwrap();
-    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    let (outcome, _) =
+        site.build_with(|plan| plan.restricted = vec!["/members/".into(), "/für/".into()]).unwrap();
     assert_eq!(outcome.new, 1);
     assert_eq!(site.row("later.html")[1], "public");
 }

@@ -217,7 +217,7 @@ fn ours_an_interrupted_publication_is_finished_by_the_next_build() {
         fs::remove_dir_all(&out).unwrap();
         copy(&kept_state, &state);
         copy(&kept_out, &out);
-        lay_out(&site, &journal, n_moved, &new);
+        lay_out(&site, &journal, n_moved, &old, &new);
         assert!(rutter_build::recover(&state).unwrap());
         assert_eq!(site.files(), new);
         assert!(!state.join("journal.json").exists());
@@ -231,7 +231,7 @@ fn changed(old: &Files, new: &Files) -> Vec<String> {
     new.iter().filter(is_new).map(|(name, _)| name.clone()).collect()
 }
 
-fn lay_out(site: &Site, names: &[String], n_moved: usize, new: &Files) {
+fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Files) {
     let stage = site.path("state/stage");
     fs::create_dir_all(&stage).unwrap();
     let mut moves = Vec::new();
@@ -239,10 +239,14 @@ fn lay_out(site: &Site, names: &[String], n_moved: usize, new: &Files) {
         let (from, to) = (stage.join(n.to_string()), site.path("out").join(name));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::write(if n < n_moved { &to } else { &from }, &new[name]).unwrap();
-        moves.push((from, to));
+        let before = old.get(name).map(|bytes| {
+            let time = fs::metadata(&to).unwrap().modified().unwrap();
+            (bytes.len(), time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64)
+        });
+        moves.push(serde_json::json!({"from": from, "to": to, "before": before}));
     }
     let journal = serde_json::json!({
-        "format": 1, "moves": moves, "state": [], "removals": [], "stages": [stage],
+        "format": 2, "moves": moves, "state": [], "removals": [], "stages": [stage],
     });
     fs::write(site.path("state/journal.json"), journal.to_string()).unwrap();
 }
@@ -253,4 +257,136 @@ fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
+}
+
+#[test]
+fn ours_pages_keep_their_own_text_when_others_around_them_go() {
+    let mut site = Site::new();
+    site.put("index.html", &page("Home", "Harbour", &words(7000)));
+    for n in 0..700 {
+        site.put(&format!("log/{n:04}.html"), &page("Home", &format!("Entry {n}"), &words(n)));
+    }
+    site.build();
+    // The ends of chunks, their beginnings, and a stretch over one.
+    let gone: Vec<usize> = (250..262).chain([511, 512, 513]).chain(640..700).collect();
+    for n in &gone {
+        site.remove(&format!("log/{n:04}.html"));
+    }
+    site.put("log/0100.html", &page("Home", "Entry 100", &words(8000)));
+    let outcome = site.build();
+    assert_eq!((outcome.changed, outcome.removed), (1, gone.len() as u64));
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    assert_eq!(lines.len(), 701 - gone.len());
+    for n in (0..700).filter(|n| !gone.contains(n) && *n != 100) {
+        let url = format!("\"url\":\"{BASE}log/{n:04}.html\"");
+        let line = lines.iter().find(|line| line.contains(&url)).unwrap();
+        assert!(line.contains(&words(n)), "{n}: {line}");
+        let twin = fs::read_to_string(site.path(&format!("out/log/{n:04}.md"))).unwrap();
+        assert!(twin.contains(&words(n)), "{n}");
+    }
+}
+
+#[test]
+fn ours_a_list_of_another_folder_counts_for_nothing() {
+    let mut site = Site::of(12);
+    site.build();
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(5000)));
+    let before = crate::site::files(&site.path("site"));
+    // From a folder of its own to the site's folder: nothing of the owner goes.
+    let (outcome, _) = site.build_with(|plan| plan.out = None).unwrap();
+    assert_eq!((outcome.pages, outcome.changed, outcome.deleted), (13, 1, 0));
+    let after = crate::site::files(&site.path("site"));
+    for (name, bytes) in &before {
+        assert_eq!(after.get(name), Some(bytes), "{name}");
+    }
+}
+
+#[test]
+fn ours_what_was_written_after_an_interruption_is_newer() {
+    let mut site = Site::of(10);
+    site.build_with(|plan| plan.out = None).unwrap();
+    // A publication that was promised, and a generator that ran since.
+    let (stage, target) = (site.path("state/stage"), site.path("site"));
+    fs::create_dir_all(&stage).unwrap();
+    for (name, text) in [("1", "stale page"), ("2", "ours"), ("3", "ours too")] {
+        fs::write(stage.join(name), text).unwrap();
+    }
+    let time = |path: &Path| {
+        let time = fs::metadata(path).unwrap().modified().unwrap();
+        time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos()
+    };
+    let robots = target.join("robots.txt");
+    let before = (fs::metadata(&robots).unwrap().len(), time(&robots));
+    let journal = format!(
+        r#"{{"format":2,"moves":[
+            {{"from":{:?},"to":{:?},"before":[1,1]}},
+            {{"from":{:?},"to":{:?},"before":null}},
+            {{"from":{:?},"to":{:?},"before":[{},{}]}},
+            {{"from":"/nowhere/x","to":"/nowhere/y","before":null}}
+        ],"state":[],"removals":[],"stages":[{:?}]}}"#,
+        stage.join("1"),
+        target.join("docs/0002.html"),
+        stage.join("2"),
+        target.join("new.txt"),
+        stage.join("3"),
+        robots,
+        before.0,
+        before.1,
+        stage,
+    );
+    fs::write(site.path("state/journal.json"), journal).unwrap();
+    assert!(rutter_build::recover(&site.path("state")).unwrap());
+    let text = |name: &str| fs::read_to_string(target.join(name)).unwrap();
+    assert!(text("docs/0002.html").contains("Page 2"));
+    assert_eq!(text("new.txt"), "ours");
+    assert_eq!(text("robots.txt"), "ours too");
+}
+
+#[test]
+fn ours_a_broken_cache_is_a_lost_cache() {
+    let mut site = lived_in();
+    let before = site.files();
+    let pack = site.path("state/pages.pack");
+    let good = fs::read(&pack).unwrap();
+    for at in [9, good.len() / 2, good.len() - 3] {
+        let mut bad = good.clone();
+        bad[at] ^= 0x40;
+        fs::write(&pack, bad).unwrap();
+        let outcome = site.build();
+        assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 0, 0), "{at}");
+        assert_eq!(site.files(), before);
+    }
+}
+
+#[test]
+fn ours_owners_files_win_over_twins_and_all_of_the_site_is_copied() {
+    let mut site = Site::of(4);
+    site.put("docs/0002.md", "the owner's own");
+    site.put(".htaccess", "Deny from all");
+    site.put("drafts/x.html", &page("Home", "X", &words(600)));
+    site.put("data/x.bin", "\u{1}");
+    let exclude =
+        |plan: &mut rutter_build::Plan| plan.exclude = vec![rutter_build::Glob::new("drafts/")];
+    let (outcome, heard) = site.build_with(exclude).unwrap();
+    assert_eq!(outcome.pages, 5);
+    let files = site.files();
+    assert_eq!(files["docs/0002.md"], b"the owner's own");
+    assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
+    for name in [".htaccess", "drafts/x.html", "data/x.bin"] {
+        assert!(files.contains_key(name), "{name}");
+    }
+    assert!(!files.contains_key("drafts/x.md"));
+    // A rule of robots.txt alone is published too.
+    site.put("robots.txt", "User-agent: GPTBot\nDisallow: /\n");
+    site.build_with(exclude).unwrap();
+    assert!(site.files()["robots.txt"].starts_with(b"User-agent: GPTBot\nDisallow: /\n"));
+    // And collections that are no longer offered are taken back.
+    site.build_with(|plan| {
+        exclude(plan);
+        plan.layers.collections = false;
+    })
+    .unwrap();
+    let files = site.files();
+    assert!(!files.keys().any(|name| name.starts_with("scp/")));
+    assert!(!String::from_utf8_lossy(&files["llms.txt"]).contains("/scp/"));
 }
