@@ -25,6 +25,8 @@ const FEWEST_PAGES: usize = 5;
 const MOST_HASHES: usize = 20_000;
 /// Changed pages that can show a redesign.
 const FEWEST_CHANGED: usize = 10;
+/// Characters that are a page's own where it is about something.
+const OWN_CHARS: u32 = 60;
 /// Pages of a site that are looked at.
 pub const SAMPLE: usize = 200;
 
@@ -189,6 +191,11 @@ impl Version {
             sums.push(sum);
         }
         let all = survey.sum_of(0..survey.segments.len()).chars;
+        // Where the page has words of its own, however few, what repeats and
+        // holds hardly any of them is not what it is about; a share of the
+        // whole would let a longer menu decide.
+        let own = all - sum;
+        let is_beside = |own_inside: u32| OWN_CHARS <= own && own_inside * 4 <= own;
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
@@ -218,7 +225,7 @@ impl Version {
             if is_container
                 && is_region
                 && 0 < chars
-                && chars * 2 < all
+                && (is_beside(chars - repeated) || chars * 2 < all)
                 && chars * 9 <= repeated * 10
             {
                 dropped[at as usize] = Some(Reason::Template);

@@ -241,7 +241,8 @@ fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Fil
         fs::write(if n < n_moved { &to } else { &from }, &new[name]).unwrap();
         let before = old.get(name).map(|bytes| {
             let time = fs::metadata(&to).unwrap().modified().unwrap();
-            (bytes.len(), time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64)
+            let nanos = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+            (bytes.len(), u64::try_from(nanos).unwrap())
         });
         moves.push(serde_json::json!({"from": from, "to": to, "before": before}));
     }

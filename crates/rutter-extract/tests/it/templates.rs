@@ -147,3 +147,31 @@ fn ours_too_few_pages_teach_nothing() {
     assert_eq!(templates.adapt(&sketches(&site(old, 0..4)), &[]), 0);
     assert!(templates.is_empty());
 }
+
+/// A short page keeps its own words, and loses a long footer, however long the
+/// menu is.
+#[test]
+fn ours_a_longer_menu_decides_nothing_on_short_pages() {
+    let footer = "The harbour office answers questions about charges, tides and the gate every day, and writes back within a week. ".repeat(6);
+    let page = |n: usize, menu: &str| {
+        format!(
+            "<html lang=en><title>Entry {n}</title><body><div id=wrap><div class=nav><a href=/>{menu}</a></div>\
+             <div class=text><h1>Entry {n}</h1><p>Log number {n}: the wind came from the west all day, and {n} boats lay at the mole.</p></div>\
+             <div class=below><p>{footer}</p><p>Write to the office, or call.</p></div></div></body></html>"
+        )
+    };
+    let sketches: Vec<Sketch> = (0..20)
+        .map(|n| Sketch::of_html(page(n, "Home").as_bytes(), None, &Limits::USUAL))
+        .collect();
+    let mut templates = Templates::default();
+    assert_eq!(templates.adapt(&sketches, &[]), 1);
+    let templates = Arc::new(templates);
+    let read = |menu: &str| {
+        let mut options = options("https://harbour.example/log/3.html");
+        options.template = Use::Fitting(Arc::clone(&templates));
+        html(page(3, menu).as_bytes(), &options).page.to_text()
+    };
+    let text = read("Home");
+    assert!(text.contains("Log number 3") && !text.contains("charges, tides"), "{text}");
+    assert_eq!(read(&"A very long new menu of many words ".repeat(30)), text);
+}
