@@ -26,7 +26,7 @@ const MOST_HASHES: usize = 20_000;
 /// Changed pages that can show a redesign.
 const FEWEST_CHANGED: usize = 10;
 /// Characters that are a page's own where it is about something.
-const OWN_CHARS: u32 = 60;
+const OWN_CHARS: u32 = 20;
 /// Pages of a site that are looked at.
 pub const SAMPLE: usize = 200;
 
