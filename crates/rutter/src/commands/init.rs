@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         }
         None => out.say(format_args!("base URL not found; write `base-url` in {FILE}")),
     }
-    out.say(format_args!("{FILE} written; keep .rutter/ out of the repository"));
+    out.say(format_args!("{FILE} written; keep .rutter/ from one build to the next: commit it, or cache it in CI"));
     out.data().write_all(steps(&found).as_bytes())?;
     Ok(Exit::Clean)
 }
@@ -134,7 +134,7 @@ fn steps(found: &Found) -> String {
     key: {key}
     restore-keys: rutter-${{{{ github.ref_name }}}}-
 - name: Install Rutter
-  run: cargo install --locked rutter
+  run: cargo install --locked --path ../rutter/crates/rutter # wherever its source is
 - name: Make the site readable for machines
   run: rutter build
 - name: Save what Rutter remembers
