@@ -49,7 +49,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         }
         None => out.say(format_args!("base URL not found; write `base-url` in {FILE}")),
     }
-    out.say(format_args!("{FILE} written; keep .rutter/ from one build to the next: commit it, or cache it in CI"));
+    out.say(format_args!(
+        "{FILE} written; keep .rutter/ from one build to the next: commit it, or cache it in CI"
+    ));
     out.data().write_all(steps(&found).as_bytes())?;
     Ok(Exit::Clean)
 }
