@@ -52,6 +52,8 @@ struct Build<'p> {
     before: Before,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
+    /// Files we made in the site's own folder, when another is written to now.
+    left_behind: Vec<PathBuf>,
     /// Whether the state was rebuilt from the very folder that is written to.
     adopts: bool,
 }
@@ -60,26 +62,41 @@ impl<'p> Build<'p> {
     fn open(plan: &'p Plan, paths: Paths, listener: &mut dyn Listener) -> Result<Self, BuildError> {
         fs::create_dir_all(plan.target()).at(plan.target())?;
         let has_ledger = paths.ledger().exists();
-        if let Some(folder) = plan.previous.as_deref().filter(|_| !has_ledger) {
+        if has_ledger && plan.previous.is_some() {
+            listener.says("there is a state; --previous is for lost ones and was not looked at");
+        }
+        // A folder that a build made, and no state: it is the previous one.
+        let own = plan.out.as_deref().filter(|out| is_built(out));
+        let previous = plan.previous.as_deref().or(own).filter(|_| !has_ledger);
+        if !has_ledger && previous.is_none() && is_built(&plan.site) {
+            listener.says(
+                "there is no state, but a sitemap of Rutter's: --previous with the published folder keeps dates",
+            );
+        }
+        if let Some(folder) = previous {
             let n_pages = previous::rebuild(plan, folder, &paths)?;
             listener.says(&format!("state rebuilt from {}: {n_pages} pages", folder.display()));
         }
-        let adopts = !has_ledger
-            && plan.previous.as_deref().is_some_and(|folder| {
-                folder.canonicalize().ok() == plan.target().canonicalize().ok()
-            });
+        let adopts = previous
+            .is_some_and(|folder| folder.canonicalize().ok() == plan.target().canonicalize().ok());
         let published = Published::load(&paths)?;
         let published = published.unwrap_or_else(|| Published::new(plan.base.as_str()));
         if published.base != plan.base.as_str() {
             let (theirs, ours) = (published.base, plan.base.as_str().to_owned());
             return Err(BuildError::OtherSite(paths.folder, theirs, ours));
         }
-        let manifest = Manifest::load(&paths.files(), &whole(plan.target()));
+        let (target, site) = (whole(plan.target()), whole(&plan.site));
+        // A list of another folder counts for nothing here, but what was made
+        // in the site's own folder is not the owner's for that.
+        let list = Manifest::load(&paths.files());
+        let in_site = list.clone().filter(|(folder, _)| *folder == site).map(|(_, list)| list);
+        let in_site = in_site.unwrap_or_default();
+        let manifest = list.filter(|(folder, _)| *folder == target).map(|(_, list)| list);
+        let manifest = manifest.unwrap_or_default();
         let inventory = match plan.source {
             Source::Lines => Inventory::default(),
             Source::Html | Source::Markdown => {
-                let is_in_place = plan.out.is_none();
-                inventory::list(plan, &|name| is_in_place && manifest.is_ours(&plan.site, name))?
+                inventory::list(plan, &|name| in_site.is_ours(&plan.site, name))?
             }
         };
         if inventory.pages.is_empty() && plan.source != Source::Lines {
@@ -92,11 +109,17 @@ impl<'p> Build<'p> {
         }
         // Our own sitemap in the site's folder is no news.
         let is_ours = plan.out.is_none() && manifest.is_ours(&plan.site, "sitemap.xml");
-        let before = match &plan.previous {
-            Some(folder) if !has_ledger => Before::of_folder(plan, folder),
+        let before = match previous {
+            Some(folder) => Before::of_folder(plan, folder),
             _ if plan.source == Source::Lines || is_ours => Before::default(),
             _ => Before::read(plan),
         };
+        let is_made = |name: &&String| {
+            let is_made = in_site.files.get(*name).is_some_and(|ours| ours.whose == Whose::Made);
+            is_made && target != site && in_site.is_ours(&site, name)
+        };
+        let left_behind = in_site.files.keys().filter(is_made).map(|name| site.join(name));
+        let left_behind: Vec<PathBuf> = left_behind.collect();
         let next = paths.folder.join("next");
         drop(fs::remove_dir_all(&next));
         fs::create_dir_all(&next).at(&next)?;
@@ -114,6 +137,7 @@ impl<'p> Build<'p> {
             before,
             counts,
             learned: 0,
+            left_behind,
             adopts,
             paths,
         };
@@ -416,7 +440,7 @@ impl<'p> Build<'p> {
             (served, self.paths.served()),
             (chain, self.paths.chain()),
         ];
-        stage.publish(&self.paths, state)
+        stage.publish(&self.paths, state, &self.left_behind)
     }
 
     fn write_changes(&self) -> Result<(), BuildError> {
@@ -460,6 +484,13 @@ impl<'p> Build<'p> {
     fn forget(&self) {
         drop(fs::remove_dir_all(&self.next));
     }
+}
+
+/// Whether a folder has a sitemap that a build wrote.
+fn is_built(folder: &Path) -> bool {
+    let text = fs::read(folder.join("sitemap.xml")).unwrap_or_default();
+    let start = text.get(..4096).unwrap_or(&text);
+    memchr::memmem::find(start, b"<scp:version>").is_some()
 }
 
 /// The owner's robots.txt. One that cannot be read must not count as none.

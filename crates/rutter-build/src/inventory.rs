@@ -79,6 +79,10 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
                 found.findings.push((path, finding));
             } else if !kind.is_file() && !entry.path().is_file() {
                 // A link that leads nowhere, or no file at all.
+            } else if matches!(name.as_str(), "rutter.toml" | ".gitignore")
+                || (is_hidden && !matches!(name.as_str(), ".htaccess" | ".nojekyll"))
+            {
+                // Nobody means to publish what is hidden, but for these two.
             } else if is_hidden || is_excluded {
                 found.others.push(path.into());
             } else {

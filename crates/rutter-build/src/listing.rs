@@ -191,7 +191,9 @@ fn indexes(
         let Some(snapshot) = published.last_snapshot(section) else { continue };
         let Some(file) = snapshot.files.first() else { continue };
         let url = plan.base.join(&format!("{SCP}/{}", file.name));
-        let note = format!("{} pages in one file, Site Content Protocol 0.1", snapshot.pages);
+        let n_pages = snapshot.pages;
+        let noun = if n_pages == 1 { "page" } else { "pages" };
+        let note = format!("{n_pages} {noun} in one file, Site Content Protocol 0.1");
         let title =
             if section == ALL { "All pages".to_owned() } else { format!("Pages of {section}") };
         llms::write_link(out, &title, &url, &note)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rutter_page::Digest;
@@ -56,17 +56,16 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// A missing or unreadable list knows nothing, and so does one of another
-    /// folder: a cache may be lost.
-    pub(crate) fn load(path: &Path, target: &Path) -> Self {
+    /// The list, and the folder it is about; a missing or unreadable one
+    /// knows nothing: a cache may be lost.
+    pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
         let mut files = BTreeMap::new();
-        let Ok(file) = File::open(path) else { return Self::default() };
+        let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
-        let is_of_target = lines.next().as_deref() == Some(HEADING)
-            && lines.next() == Some(format!("# {}", target.display()));
-        if !is_of_target {
-            return Self::default();
+        if lines.next()? != HEADING {
+            return None;
         }
+        let target = PathBuf::from(lines.next()?.strip_prefix("# ")?);
         for line in lines {
             let columns: Vec<&str> = line.split('\t').collect();
             let &[path, whose, bytes, digest, time] = columns.as_slice() else { continue };
@@ -77,7 +76,7 @@ impl Manifest {
                 files.insert(path.to_owned(), Ours { whose, bytes, digest, time });
             }
         }
-        Self { files }
+        Some((target, Self { files }))
     }
 
     pub(crate) fn save(&self, path: &Path, target: &Path) -> Result<(), BuildError> {

@@ -30,6 +30,10 @@ struct Seen {
 /// Writes ledger and chain into the state; tells how many pages there are.
 pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize, BuildError> {
     let offers = offers(plan, folder)?;
+    if offers.is_empty() {
+        let why = "no sitemap there announces collections";
+        return Err(BuildError::Previous(folder.to_owned(), why.into()));
+    }
     let mut groups: BTreeMap<(Timestamp, String, bool), Vec<(Collection, PathBuf)>> =
         BTreeMap::new();
     for (offer, path) in offers {

@@ -125,7 +125,8 @@ impl Projecting<'_> {
         if path == Some(twin.as_str()) {
             return Ok(Some(twin));
         }
-        if self.others.binary_search_by(|name| (**name).cmp(twin.as_str())).is_ok() {
+        let is_owners = self.others.binary_search_by(|name| (**name).cmp(twin.as_str())).is_ok();
+        if is_owners && !stage.may_replace(&twin) {
             told(&twin, &rules::NOT_OURS, String::new());
             return Ok(None);
         }
@@ -230,7 +231,8 @@ impl Projecting<'_> {
             return Ok(());
         }
         for name in self.others {
-            if !is_made(self.plan, name) {
+            // What was told to be replaced is.
+            if !is_made(self.plan, name) && !stage.new.files.contains_key(&**name) {
                 self.copy(name, None, stage, told)?;
             }
         }

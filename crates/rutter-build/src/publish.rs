@@ -97,6 +97,14 @@ impl Stage {
         self.folder.join(self.n_files.to_string())
     }
 
+    /// Whether the owner lets ours stand in the place of this file.
+    pub(crate) fn may_replace(&self, name: &str) -> bool {
+        match &self.may_replace {
+            MayReplace::All => true,
+            MayReplace::Ours(others) => others.iter().any(|other| other == name),
+        }
+    }
+
     /// Whether the file that is there now was made by an earlier build.
     pub(crate) fn was_ours(&self, name: &str) -> bool {
         self.old.is_ours(&self.target, name)
@@ -105,11 +113,10 @@ impl Stage {
     /// Whether ours may stand there.
     fn is_free(&self, name: &str) -> bool {
         let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
-        let may = match &self.may_replace {
-            MayReplace::All => true,
-            MayReplace::Ours(others) => others.iter().any(|other| other == name),
-        };
-        !is_there || may || self.old.is_ours(&self.target, name) || self.is_lost(name)
+        !is_there
+            || self.may_replace(name)
+            || self.old.is_ours(&self.target, name)
+            || self.is_lost(name)
     }
 
     /// Whether it is one of ours, of which the list was lost: a sitemap with
@@ -272,6 +279,7 @@ impl Stage {
         mut self,
         paths: &Paths,
         mut state: Vec<(PathBuf, PathBuf)>,
+        left_behind: &[PathBuf],
     ) -> Result<(u64, u64), BuildError> {
         self.staged.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
         let unwanted = self.unwanted();
@@ -283,11 +291,12 @@ impl Stage {
         let moves = moves.map(|(_, name, path)| Move::new(path.clone(), self.target.join(name)));
         journal.moves.extend(moves);
         journal.removals.extend(unwanted.iter().map(|name| self.target.join(name)));
+        journal.removals.extend_from_slice(left_behind);
         journal.stages.push(self.folder.clone());
         journal.state = state;
         self.flush(paths, &journal)?;
         journal.commit(paths)?;
-        let (written, deleted) = (journal.moves.len() as u64, unwanted.len() as u64);
+        let (written, deleted) = (journal.moves.len() as u64, journal.removals.len() as u64);
         journal.redo(paths)?;
         remove_empty_folders(&self.target, &unwanted);
         Ok((written, deleted))

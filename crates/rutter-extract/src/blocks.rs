@@ -12,7 +12,7 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::handle::{Handle, handle};
 use crate::hint::{self, Hints};
-use crate::inline::Inline;
+use crate::inline::{Inline, superscript};
 use crate::region::Region;
 use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
@@ -153,6 +153,7 @@ impl<'w> Walk<'w> {
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, Mark::Code),
             Tag::Del | Tag::S | Tag::Strike => self.marked(at, Mark::Struck),
             Tag::Math => self.math(&code::math(self.dom, at)),
+            Tag::Sup => self.raised(at),
             Tag::Rt => {
                 self.paragraph.push("(");
                 self.flow(at);
@@ -232,6 +233,21 @@ impl<'w> Walk<'w> {
         self.flush();
         self.flow(at);
         self.flush();
+    }
+
+    /// A raised number behind a number or a letter is an exponent, and must not
+    /// run into it: two to the tenth is not 210.
+    fn raised(&mut self, at: u32) {
+        let words = self.dom.words(at);
+        let raised: Option<String> = words.chars().map(superscript).collect();
+        let follows = |c: char| c.is_alphanumeric() || c == ')';
+        let is_link = self.dom.subtree(at).any(|at| self.dom.item(at).tag == Tag::A);
+        match raised.filter(|raised| !raised.is_empty()) {
+            Some(raised) if !is_link && self.paragraph.text.ends_with(follows) => {
+                self.paragraph.push(&raised);
+            }
+            _ => self.flow(at),
+        }
     }
 
     /// A line of its own that names what follows.

@@ -129,3 +129,16 @@ impl Inline {
         (text, spans)
     }
 }
+
+/// A digit or sign as it is written above the line.
+pub(crate) fn superscript(c: char) -> Option<char> {
+    Some(match c {
+        '1' => '\u{b9}',
+        '2' => '\u{b2}',
+        '3' => '\u{b3}',
+        '0' | '4'..='9' => char::from_u32(0x2070 + c.to_digit(10)?)?,
+        '+' => '\u{207a}',
+        '-' | '\u{2212}' => '\u{207b}',
+        _ => return None,
+    })
+}

@@ -113,7 +113,7 @@ keys! {
             "Files of yours that ours may replace, by their paths in the output folder";
         threads: usize, "threads", "number of processors",
             "How many threads read pages";
-        sections: Vec<SectionRule>, "sections", "one for each first segment of a path",
+        sections: Vec<SectionRule>, "sections", "one for each first segment of a path with 20 pages or more, and `main` for the rest",
             "Parts of the site with collections of their own, by how paths begin";
     }
     "layers" {

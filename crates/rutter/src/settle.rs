@@ -19,7 +19,7 @@ pub(crate) struct Asked {
     /// Folder with published files, to rebuild lost state from
     #[arg(long, value_name = "DIR")]
     pub(crate) previous: Option<PathBuf>,
-    /// File to list the addresses of changed and removed pages in
+    /// File to list the addresses of new, changed and removed pages in
     #[arg(long, value_name = "FILE")]
     pub(crate) changed_list: Option<PathBuf>,
     /// Replace files that Rutter did not write

@@ -391,3 +391,48 @@ fn ours_owners_files_win_over_twins_and_all_of_the_site_is_copied() {
     assert!(!files.keys().any(|name| name.starts_with("scp/")));
     assert!(!String::from_utf8_lossy(&files["llms.txt"]).contains("/scp/"));
 }
+
+#[test]
+fn ours_another_output_folder_takes_what_was_made_along() {
+    let mut site = Site::of(8);
+    let before = crate::site::files(&site.path("site"));
+    site.build_with(|plan| plan.out = None).unwrap();
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(6000)));
+    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!(outcome.changed, 1);
+    assert!(!heard.findings.iter().any(|found| found.1 == "BD003"));
+    let twin = fs::read_to_string(site.path("out/docs/0002.md")).unwrap();
+    assert!(twin.contains(&words(6000)));
+    // The site's own folder is the owner's again.
+    let after = crate::site::files(&site.path("site"));
+    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(site.build().is_unchanged());
+}
+
+#[test]
+fn ours_a_lost_state_beside_a_built_folder_is_rebuilt_unasked() {
+    let mut site = lived_in();
+    fs::remove_dir_all(site.path("state")).unwrap();
+    site.put("docs/0012.html", &page("Home", "Page 12", &words(6012)));
+    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 1, 0));
+    assert!(heard.said[0].starts_with("state rebuilt from"), "{:?}", heard.said);
+    let twin = fs::read_to_string(site.path("out/docs/0012.md")).unwrap();
+    assert!(twin.contains(&words(6012)));
+    // A folder that holds nothing of ours is no previous one.
+    let mut fresh = Site::of(3);
+    let nothing = fresh.path("site");
+    let wrong = fresh.build_with(|plan| plan.previous = Some(nothing));
+    assert!(matches!(wrong, Err(BuildError::Previous(..))));
+}
+
+#[test]
+fn ours_what_is_told_to_be_replaced_is() {
+    let mut site = Site::of(4);
+    site.put("docs/0002.md", "mine");
+    site.build_with(|plan| plan.replace = vec!["docs/0002.md".into()]).unwrap();
+    assert!(site.files()["docs/0002.md"].starts_with(b"---"));
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
+    assert_eq!(site.files()["docs/0002.md"], b"mine");
+}

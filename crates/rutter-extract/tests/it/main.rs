@@ -22,3 +22,15 @@ fn options(url: &str) -> Options {
 fn read(page: impl AsRef<[u8]>) -> Extraction {
     html(page.as_ref(), &options("https://harbour.example/docs/page.html"))
 }
+
+#[test]
+fn ours_exponents_do_not_run_into_numbers() {
+    let page = read(
+        "<html lang=en><title>Sizes</title><main><p>A file has at most 2<sup><small>48</small></sup> bytes, \
+         the 1<sup>st</sup> of x<sup>-2</sup>, as a note<sup><a href=#fn1>1</a></sup> says.</p></main>",
+    );
+    assert_eq!(
+        page.page.to_text(),
+        "A file has at most 2\u{2074}\u{2078} bytes, the 1st of x\u{207b}\u{b2}, as a note[1] says.\n"
+    );
+}
