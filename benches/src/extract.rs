@@ -17,7 +17,7 @@ use crate::table::{Job, Run, Table, role, seconds, timed};
 /// How often each page is read in one measurement.
 const PASSES: usize = 3;
 /// Pairs of extraction and bare tree for each round of the others.
-const PAIRS: usize = 3;
+const PAIRS: usize = 6;
 /// Pages of a corpus that are measured, and the largest of them.
 const MOST_PAGES: usize = 300;
 const LARGEST: u64 = 400_000;

@@ -37,6 +37,8 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) fn of(dom: &Dom, most_json: usize) -> Self {
         let mut found = Self::default();
+        // Neighbours are often called the same.
+        let mut last_class = ("", false);
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
@@ -90,7 +92,7 @@ impl Found {
                 _ => {}
             }
             if found.props.len() < 64 && found.n_tried < 256 {
-                found.prop(dom, at);
+                found.prop(dom, at, &mut last_class);
             }
             at += 1;
         }
@@ -152,7 +154,7 @@ impl Found {
         }
     }
 
-    fn prop(&mut self, dom: &Dom, at: u32) {
+    fn prop<'d>(&mut self, dom: &'d Dom, at: u32, last_class: &mut (&'d str, bool)) {
         for (name, value) in dom.atoms(at) {
             let kind = match *name {
                 local_name!("itemprop") => match value.split_ascii_whitespace().next() {
@@ -162,7 +164,15 @@ impl Found {
                     _ => continue,
                 },
                 local_name!("rel") if value == "author" && dom.item(at).tag == Tag::A => "author",
-                local_name!("class") if is_byline(value) => "byline",
+                local_name!("class") => {
+                    if last_class.0 != value {
+                        *last_class = (value, is_byline(value));
+                    }
+                    if !last_class.1 {
+                        continue;
+                    }
+                    "byline"
+                }
                 _ => continue,
             };
             self.n_tried += 1;
