@@ -133,21 +133,24 @@ impl Dom {
     /// The value of an attribute known to the parser: a comparison of numbers.
     pub(crate) fn attr(&self, at: u32, name: &LocalName) -> Option<&str> {
         let attribute = self.attrs_of(at).iter().find(|attribute| attribute.name == *name)?;
-        Some(&self.text[attribute.from as usize..attribute.to as usize])
+        Some(self.value(attribute))
     }
 
     pub(crate) fn attributes(&self, at: u32) -> impl Iterator<Item = (&str, &str)> {
-        self.attrs_of(at).iter().map(|attribute| {
-            (&*attribute.name, &self.text[attribute.from as usize..attribute.to as usize])
-        })
+        self.attrs_of(at).iter().map(|attribute| (&*attribute.name, self.value(attribute)))
     }
 
     /// The same with the parser's own names, which compare as numbers.
     pub(crate) fn atoms(&self, at: u32) -> impl Iterator<Item = (&LocalName, &str)> {
         self.attrs_of(at).iter().map(|attribute| {
-            let value = &self.text[attribute.from as usize..attribute.to as usize];
+            let value = self.value(attribute);
             (&attribute.name, value)
         })
+    }
+
+    /// An empty value lies nowhere: text around its place may have been moved.
+    fn value(&self, attribute: &Attr) -> &str {
+        self.text.get(attribute.from as usize..attribute.to as usize).unwrap_or_default()
     }
 
     fn attrs_of(&self, at: u32) -> &[Attr] {
