@@ -104,8 +104,7 @@ fn ours_pages_that_are_none() {
 /// An attribute without a value, met in the middle of a text that is moved.
 #[test]
 fn ours_an_empty_value_inside_a_moved_text_is_empty() {
-    let page = crate::read(
-        "<title>x</title><body>\u{e9}  \u{e9}<html x='' lang=''>\u{e9} and a few words more.",
-    );
+    let page =
+        read("<title>x</title><body>\u{e9}  \u{e9}<html x='' lang=''>\u{e9} and a few words more.");
     assert_eq!(page.page.to_text(), "\u{e9} \u{e9}\u{e9} and a few words more.\n");
 }
