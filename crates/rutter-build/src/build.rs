@@ -177,7 +177,6 @@ impl<'p> Build<'p> {
             other => other?,
         };
         if reading.private != 0 {
-            self.forget();
             return Err(BuildError::Private(reading.private));
         }
         let settings = self.settings();
@@ -198,7 +197,6 @@ impl<'p> Build<'p> {
             (written, deleted) = self.publish(&reading, is_quiet, listener)?;
         }
         let outcome = self.outcome(reading, sections, written, deleted);
-        self.forget();
         Ok(outcome)
     }
 
@@ -480,8 +478,11 @@ impl<'p> Build<'p> {
             findings: findings.into_iter().collect(),
         }
     }
+}
 
-    fn forget(&self) {
+/// What was being made goes, however the build ends.
+impl Drop for Build<'_> {
+    fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.next));
     }
 }

@@ -163,6 +163,8 @@ fn ours_a_state_of_another_site_or_version_is_refused() {
     assert!(matches!(site.build_with(|_| {}), Err(BuildError::Newer(_))));
     fs::write(&ledger, good.replace("public", "pubic")).unwrap();
     assert!(matches!(site.build_with(|_| {}), Err(BuildError::State(_, 2))));
+    // A build that failed leaves nothing of its own behind.
+    assert!(!site.path("state/next").exists());
     let empty = Site::new();
     assert!(matches!({ empty }.build_with(|_| {}), Err(BuildError::NoPages(_))));
 }
