@@ -203,9 +203,6 @@ const WORDS: &[(&str, Hints)] = &[
     ("offcanvas", Hints::NOTICE),
     ("off-canvas", Hints::NOTICE),
     ("search", Hints::SEARCH),
-    ("nosearch", Hints::SEARCH),
-    ("no-search", Hints::SEARCH),
-    ("noindex", Hints::SEARCH),
     ("suche", Hints::SEARCH),
     // Above and below.
     ("footer", Hints::FOOT),
@@ -264,6 +261,9 @@ const WORDS: &[(&str, Hints)] = &[
     ("hidden-xs", Hints::NONE),
     ("hidden-print", Hints::WIDGET),
     ("noprint", Hints::WIDGET),
+    ("nosearch", Hints::WIDGET),
+    ("no-search", Hints::WIDGET),
+    ("noindex", Hints::WIDGET),
     ("no-print", Hints::WIDGET),
     // Furniture of documentation.
     ("admonition", Hints::ADMONITION),

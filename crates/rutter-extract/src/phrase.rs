@@ -340,7 +340,8 @@ fn starts_with(text: &str, index: &Index) -> bool {
 
 /// A date and little more: `03.04.2020`, `6. Mai 2014, 12:30`.
 fn is_date(text: &str) -> bool {
-    if 40 < text.chars().count() {
+    // A line that ends in a colon is about what follows.
+    if text.ends_with(':') || 40 < text.chars().count() {
         return false;
     }
     let n_words = text.split(|c: char| !c.is_alphabetic()).filter(|word| 2 < word.len()).count();
@@ -367,6 +368,7 @@ mod tests {
         assert!(!is_elsewhere("The related work"));
         assert!(is_credit("(Foto: Hafenamt)"));
         assert!(is_date_line("03.04.2020, 15:00"));
+        assert!(!is_date_line("Changes in 3.10.0 (2016-01-06):"));
         assert!(!is_date_line("Release number 3.40.1 came in 2022"));
     }
 }

@@ -45,7 +45,10 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
-        if is_linky(dom, survey, at, is_edge) && !is_headed(dom, at) {
+        if is_linky(dom, survey, at, is_edge && !is_technical)
+            && !is_headed(dom, at)
+            && !is_introduced(dom, survey, at)
+        {
             n_linky += survey.sum(dom, at).chars;
             linky.push(at);
             at = item.end;
@@ -309,6 +312,22 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
             && !words.is_empty()
             && !phrase::is_elsewhere(&words)
     })
+}
+
+/// Whether an element is a list that the line above it leads to: `Either of:`.
+fn is_introduced(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    if !matches!(dom.item(at).tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Blockquote) {
+        return false;
+    }
+    let start = survey.within(dom, at).start;
+    let Some(before) = start.checked_sub(1).and_then(|before| survey.segments.get(before)) else {
+        return false;
+    };
+    if before.links != 0 && before.link_chars * 2 > before.chars {
+        return false;
+    }
+    let words = dom.words(before.block);
+    words.ends_with(':') && !phrase::is_elsewhere(&words)
 }
 
 /// Whether an element is one short line that is not part of the text: the way

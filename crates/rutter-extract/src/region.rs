@@ -85,6 +85,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let root = column(dom, survey, root);
     let root = widen(dom, survey, body, root, weight, &left);
     let root = tighten(dom, survey, root, &dropped, &left);
+    let root = lift(dom, survey, root, &dropped);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
     // Notes to the text, below it.
@@ -182,6 +183,30 @@ fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &L
     }
     let mut parts = dom.subtree(body).filter(|at| dom.item(*at).tag == Tag::Main);
     parts.find(|at| all <= kept(*at) * 2).unwrap_or(body)
+}
+
+/// The text a list belongs to: where paragraphs stand beside a list or a
+/// definition, it is a part of what they are a part of.
+fn lift(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
+    let mut root = root;
+    while matches!(
+        dom.item(root).tag,
+        Tag::Dl | Tag::Dd | Tag::Ul | Tag::Ol | Tag::Li | Tag::Pre | Tag::Blockquote
+    ) {
+        let is_text = |at: &u32| {
+            let sum = survey.sum(dom, *at);
+            matches!(dom.item(*at).tag, Tag::P | Tag::Dd)
+                && dropped[*at as usize].is_none()
+                && 40 <= sum.chars - sum.link_chars
+        };
+        let has_text = dom.preceding(root).take(MOST_LEADS).any(|at| is_text(&at))
+            || dom.following(root).take(MOST_LEADS).any(|at| is_text(&at));
+        if !has_text {
+            break;
+        }
+        root = dom.item(root).parent;
+    }
+    root
 }
 
 /// Weight of a region that is too light to stand for its page.
