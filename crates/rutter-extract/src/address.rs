@@ -64,11 +64,25 @@ impl Base {
 
     /// The absolute http(s) address; `None` for anything else.
     pub(crate) fn resolve(&self, href: &str) -> Option<String> {
+        let mut out = String::new();
+        self.resolve_into(href, &mut out).then_some(out)
+    }
+
+    /// The same, in the place of what `out` held; tells whether there is one.
+    pub(crate) fn resolve_into(&self, href: &str, out: &mut String) -> bool {
         let href = href.trim_matches(|c: char| c <= ' ');
+        out.clear();
         if LONGEST < href.len() {
-            return None;
+            return false;
         }
-        self.quick(href).or_else(|| self.slow(href))
+        if self.quick(href, out) {
+            return true;
+        }
+        match self.slow(href) {
+            Some(found) => *out = found,
+            None => return false,
+        }
+        true
     }
 
     fn slow(&self, href: &str) -> Option<String> {
@@ -76,7 +90,7 @@ impl Base {
     }
 
     /// Joins what needs no parser.
-    fn quick(&self, href: &str) -> Option<String> {
+    fn quick(&self, href: &str, out: &mut String) -> bool {
         // One look at every byte: what kinds there are, and where the path ends.
         let mut bytes = href.bytes();
         let mut kinds = 0;
@@ -90,26 +104,26 @@ impl Base {
         }
         // Behind the path only the odd ones matter.
         kinds |= bytes.fold(0, |kinds, byte| kinds | KINDS[byte as usize]) & ODD;
-        if href.is_empty() || kinds & ODD != 0 {
-            return None;
+        if kinds & ODD != 0 {
+            return false;
         }
-        let join = |parts: [&str; 3]| {
-            let mut out = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+        let mut join = |parts: [&str; 3]| {
+            out.reserve(parts.iter().map(|part| part.len()).sum());
             for part in parts {
                 out.push_str(part);
             }
-            Some(out)
+            true
         };
-        let first = href.as_bytes().first()?;
+        let Some(first) = href.as_bytes().first() else { return false };
         if *first == b'#' {
             return join([&self.whole, href, ""]);
         }
         if *first == b'?' {
-            return None;
+            return false;
         }
-        let path = href.get(..end)?;
+        let path = href.get(..end).unwrap_or(href);
         if kinds & COLON != 0 {
-            return Self::is_absolute(path).then(|| href.to_owned());
+            return Self::is_absolute(path) && join([href, "", ""]);
         }
         if kinds & DOT == 0 && *first != b'/' {
             return join([&self.origin, &self.folder, href]);
@@ -124,10 +138,10 @@ impl Base {
             (href, path) = (rest, rest_of_path);
         }
         if has_dots(path) || path.starts_with('/') && *first != b'/' {
-            return None;
+            return false;
         }
         if *first == b'/' {
-            return if path.starts_with("//") { None } else { join([&self.origin, href, ""]) };
+            return !path.starts_with("//") && join([&self.origin, href, ""]);
         }
         join([&self.origin, folder, href])
     }
@@ -225,7 +239,8 @@ mod tests {
             ]),
         ) {
             let base = Base::new(&PageUrl::parse(base).unwrap());
-            if let Some(quick) = base.quick(&href) {
+            let mut quick = String::new();
+            if base.quick(&href, &mut quick) {
                 prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
             }
         }

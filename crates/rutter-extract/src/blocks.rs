@@ -3,6 +3,8 @@
 //! One walk: text gathers in a paragraph, an element that begins a line of its
 //! own ends it. Lists, tables and code have rooms of their own.
 
+use std::sync::Arc;
+
 use html5ever::local_name;
 use rutter_page::{
     Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote, Str, Table, Text,
@@ -39,7 +41,7 @@ pub(crate) struct Walk<'w> {
     n_groups: u32,
     note: Option<Note>,
     /// The last link that has relations, with them.
-    rel: Option<(String, &'w str)>,
+    rel: Option<(Arc<str>, &'w str)>,
     /// Elements that were read with another one.
     pub(crate) read: Vec<u32>,
     /// Whether we are inside a line: an item, a cell, a heading.
@@ -288,8 +290,9 @@ impl<'w> Walk<'w> {
         match self.targets.get(at) {
             Some(url) => {
                 let rel = self.dom.attr(at, &local_name!("rel"));
-                self.rel = rel.map(|rel| (url.to_owned(), rel));
-                self.marked(at, Mark::Link(url.to_owned()));
+                self.rel = rel.map(|rel| (Arc::clone(url), rel));
+                let mark = Mark::Link(Arc::clone(url));
+                self.marked(at, mark);
             }
             None => self.flow(at),
         }
@@ -312,7 +315,7 @@ impl<'w> Walk<'w> {
             let (text, spans) = self.paragraph.take();
             let block = match lone_link(&text, &spans) {
                 Some(url) => {
-                    let rel = self.rel.take().filter(|(found, _)| found == url.as_str());
+                    let rel = self.rel.take().filter(|(found, _)| **found == *url.as_str());
                     let rel: Vec<Str<'static>> = rel
                         .into_iter()
                         .flat_map(|(_, rel)| rel.split_ascii_whitespace())
@@ -453,7 +456,7 @@ impl<'w> Walk<'w> {
                 Block::Text(part) => (part.text.into_string(), rich.spans),
                 Block::Link(part) => {
                     let end = u32::try_from(part.text.len()).unwrap_or(u32::MAX);
-                    let mark = Mark::Link(part.url.as_str().to_owned());
+                    let mark = Mark::Link(part.url.as_str().into());
                     (part.text.into_string(), vec![Span { part: 0, start: 0, end, mark }])
                 }
                 other => {
@@ -648,7 +651,7 @@ fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
         return None;
     }
     let Mark::Link(url) = &whole.mark else { return None };
-    HttpUrl::parse(url.clone()).ok()
+    HttpUrl::parse(url.to_string()).ok()
 }
 
 /// Puts the links of each block behind it, as blocks of their own.
@@ -662,7 +665,7 @@ pub(crate) fn with_links(blocks: Vec<Both>) -> Vec<Both> {
                 .get(span.part as usize)
                 .and_then(|text| text.get(span.start as usize..span.end as usize));
             if let (Mark::Link(url), Some(text)) = (&span.mark, text)
-                && let Ok(url) = HttpUrl::parse(url.clone())
+                && let Ok(url) = HttpUrl::parse(url.to_string())
             {
                 let link = Link { url, text: text.to_owned().into(), rel: None, extra: Vec::new() };
                 links

@@ -147,7 +147,7 @@ impl Extraction {
                 let text = parts.get(span.part as usize)?;
                 let text = text.get(span.start as usize..span.end as usize)?;
                 match &span.mark {
-                    rutter_page::Mark::Link(url) => Some((text, url.as_str())),
+                    rutter_page::Mark::Link(url) => Some((text, &**url)),
                     _ => None,
                 }
             })

@@ -1,5 +1,7 @@
 //! What a page says about itself beyond its page object.
 
+use std::sync::Arc;
+
 use rutter_page::{LanguageTag, Timestamp};
 
 /// Statements of a page about itself, addresses made absolute.
@@ -90,7 +92,7 @@ impl HeadLink {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
     /// Where it leads.
-    pub href: String,
+    pub href: Arc<str>,
     /// What it says, as a range of the visible text.
     pub text: std::ops::Range<usize>,
     /// Its relations, as written.

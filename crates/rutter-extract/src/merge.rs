@@ -35,79 +35,82 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
     blocks.len() <= most
 }
 
-/// A block takes the next one, or hands it back.
-type Join = fn(&mut Both, Both) -> Option<Both>;
+/// A block takes what the next one holds, or tells that it cannot.
+type Join = fn(&mut Both, &mut Both) -> bool;
 
 /// Merges pairs of neighbours, round by round, so that blocks grow evenly,
 /// until at most `most` are left or none fit together.
 fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
-        let mut n_left = before;
-        let mut out: Vec<Both> = Vec::with_capacity(before);
-        // Whether the last block has not taken another in this round.
+        // How many blocks stand, closed up, at the front.
+        let mut n_closed = 0;
+        // Whether the last of them has not taken another in this round.
         let mut is_fresh = false;
-        for block in blocks.drain(..) {
-            let rest = match out.last_mut() {
-                Some(last)
-                    if is_fresh
-                        && most < n_left
-                        && last.1.note == block.1.note
-                        && last.1.is_caption == block.1.is_caption =>
-                {
-                    join(last, block)
+        for at in 0..before {
+            let n_left = n_closed + (before - at);
+            let (front, rest) = blocks.split_at_mut(at);
+            let is_taken = match (n_closed.checked_sub(1), rest.first_mut()) {
+                (Some(last), Some(next)) if is_fresh && most < n_left => {
+                    let last = &mut front[last];
+                    last.1.note == next.1.note
+                        && last.1.is_caption == next.1.is_caption
+                        && join(last, next)
                 }
-                _ => Some(block),
+                _ => false,
             };
-            is_fresh = rest.is_some();
-            n_left -= usize::from(rest.is_none());
-            out.extend(rest);
+            is_fresh = !is_taken;
+            if !is_taken {
+                if n_closed != at {
+                    blocks.swap(n_closed, at);
+                }
+                n_closed += 1;
+            }
         }
-        *blocks = out;
-        if blocks.len() <= most || blocks.len() == before {
+        blocks.truncate(n_closed);
+        if n_closed == before {
             return;
         }
     }
 }
 
-fn texts(last: &mut Both, next: Both) -> Option<Both> {
+fn texts(last: &mut Both, next: &mut Both) -> bool {
     let (Block::Text(before), Block::Text(after)) = (&mut last.0, &next.0) else {
-        return Some(next);
+        return false;
     };
     let mut text = std::mem::take(&mut before.text).into_string();
     text.push_str("\n\n");
-    shift(next.1.spans, text.len(), &mut last.1.spans);
+    shift(std::mem::take(&mut next.1.spans), text.len(), &mut last.1.spans);
     text.push_str(&after.text);
     before.text = text.into();
-    None
+    true
 }
 
-fn lists(last: &mut Both, next: Both) -> Option<Both> {
-    let (Block::List(before), Block::List(after)) = (&mut last.0, &next.0) else {
-        return Some(next);
+fn lists(last: &mut Both, next: &mut Both) -> bool {
+    let (Block::List(before), Block::List(after)) = (&mut last.0, &mut next.0) else {
+        return false;
     };
     if before.ordered != after.ordered {
-        return Some(next);
+        return false;
     }
     let first = u32::try_from(before.items.len()).unwrap_or(u32::MAX);
-    last.1
-        .spans
-        .extend(next.1.spans.into_iter().map(|span| Span { part: span.part + first, ..span }));
-    before.items.extend(after.items.iter().cloned());
-    None
+    let spans = next.1.spans.drain(..);
+    last.1.spans.extend(spans.map(|span| Span { part: span.part + first, ..span }));
+    before.items.append(&mut after.items);
+    true
 }
 
-fn links(last: &mut Both, next: Both) -> Option<Both> {
+fn links(last: &mut Both, next: &mut Both) -> bool {
     let (Block::Text(before), Block::Link(link)) = (&mut last.0, &next.0) else {
-        return Some(next);
+        return false;
     };
     let mut text = std::mem::take(&mut before.text).into_string();
     text.push('\n');
     let start = u32::try_from(text.len()).unwrap_or(u32::MAX);
     text.push_str(&link.text);
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let mark = Mark::Link(link.url.as_str().to_owned());
+    let mark = Mark::Link(link.url.as_str().into());
     last.1.spans.push(Span { part: 0, start, end, mark });
     before.text = text.into();
-    None
+    true
 }

@@ -5,6 +5,7 @@
 //! body but scripts, styles and templates, white space collapsed.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use html5ever::local_name;
 
@@ -27,7 +28,7 @@ pub(crate) struct Whole {
 /// Where the links of a page lead, by element, in document order.
 #[derive(Debug)]
 pub(crate) struct Targets {
-    all: Vec<(u32, String)>,
+    all: Vec<(u32, Arc<str>)>,
     /// Behind the one that was asked for last.
     next: Cell<usize>,
 }
@@ -35,15 +36,18 @@ pub(crate) struct Targets {
 impl Targets {
     pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
         let mut targets = Vec::with_capacity(dom.n_links);
+        let mut buffer = String::new();
         for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
             let href = dom.attr(at, &local_name!("href"));
-            targets.extend(href.and_then(|href| base.resolve(href)).map(|href| (at, href)));
+            if href.is_some_and(|href| base.resolve_into(href, &mut buffer)) {
+                targets.push((at, Arc::from(buffer.as_str())));
+            }
         }
         Self { all: targets, next: Cell::new(0) }
     }
 
     /// Where the link of an element leads, where it leads somewhere.
-    pub(crate) fn get(&self, at: u32) -> Option<&str> {
+    pub(crate) fn get(&self, at: u32) -> Option<&Arc<str>> {
         let is_next = self.all.get(self.next.get()).is_some_and(|(next, _)| *next == at);
         let idx = if is_next {
             self.next.get()
@@ -51,7 +55,7 @@ impl Targets {
             self.all.binary_search_by_key(&at, |(at, _)| *at).ok()?
         };
         self.next.set(idx + 1);
-        self.all.get(idx).map(|(_, href)| href.as_str())
+        self.all.get(idx).map(|(_, href)| href)
     }
 }
 

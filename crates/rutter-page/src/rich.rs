@@ -4,6 +4,8 @@
 //! beside each block and says which bytes of its strings are more than plain,
 //! so the words exist once and cannot disagree. It is not part of the wire.
 
+use std::sync::Arc;
+
 /// The decoration of one block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rich {
@@ -45,7 +47,7 @@ pub enum Mark {
     /// A formula, as its source.
     Math,
     /// A link to this absolute address.
-    Link(String),
+    Link(Arc<str>),
 }
 
 /// An admonition: a note, a warning, a tip.
