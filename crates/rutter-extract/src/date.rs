@@ -177,7 +177,8 @@ fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
     }
 }
 
-fn month_of(word: &str) -> Option<u8> {
+/// The month a word names, in full or by its first letters.
+pub(crate) fn month_of(word: &str) -> Option<u8> {
     // Stems that begin other words, too: what the month goes on with.
     const LONGER: &[(&str, &[&str])] = &[
         ("pro", &["prosin"]),

@@ -13,6 +13,7 @@ use crate::meta::Found;
 use crate::region::{self, Region};
 use crate::survey::Survey;
 use crate::template::{self, Sketch, Templates, VersionId};
+use crate::verdict::gone;
 use crate::whole::{Targets, Whole};
 use crate::{Limits, charset, language, merge, rules};
 use rutter_page::Rich;
@@ -180,9 +181,13 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
         let detail = format!("{} of them", found.n_broken);
         findings.push(Finding::new(&rules::BROKEN_JSON_LD, Place::WHOLE, detail));
     }
-    let survey = Survey::of(&dom);
+    let mut survey = Survey::of(&dom);
     let mut marked = vec![None; dom.items.len()];
     let template = mark(&dom, &survey, &options.template, &mut marked);
+    if template.is_some() {
+        // What the site's pages share decides nothing about the rest.
+        survey.forget(&gone(&dom, &survey, &marked));
+    }
     let region = region::find(&dom, &survey, marked);
     let mut extraction = walk(Read { dom, survey, region, found }, options, findings);
     extraction.template = template;
@@ -214,7 +219,7 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
         blocks = crate::blocks::with_links(blocks);
     }
     let whole = Whole::of(&dom, &survey, targets, &region);
-    let why = if options.explain { explain(&dom, &survey, &region) } else { Vec::new() };
+    let why = if options.explain { explain(&dom, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
     // The tree of a long page is large, and so is what is made of it.
     drop((region, survey, dom));
@@ -435,9 +440,11 @@ fn shorten(text: &str, most: usize) -> String {
     format!("{}\u{2026}", short.get(..end).unwrap_or(&short).trim_end_matches([',', ';', ':', ' ']))
 }
 
-fn explain(dom: &Dom, survey: &Survey, region: &Region) -> Vec<Why> {
+fn explain(dom: &Dom, region: &Region) -> Vec<Why> {
     let mut out = Vec::new();
-    for (at, reason) in region.parts(dom, survey) {
+    // The whole page, and what its template says is among it.
+    let survey = Survey::of(dom);
+    for (at, reason) in region.parts(dom, &survey) {
         let path: Vec<String> = dom.ancestors(at).take(4).map(|up| dom.label(up)).collect();
         let path = path.into_iter().rev().collect::<Vec<_>>().join(" > ");
         let sum = survey.sum(dom, at);

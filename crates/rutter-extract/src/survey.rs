@@ -35,7 +35,7 @@ struct Spot {
 }
 
 /// A run of text between two block boundaries.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Segment {
     /// The first item of its text.
     pub(crate) at: u32,
@@ -169,6 +169,21 @@ impl Survey {
         survey.spots.push(Spot { first, ..outside });
         survey.add_up();
         survey
+    }
+
+    /// Counts segments as if they were not there, unless none would be left.
+    pub(crate) fn forget(&mut self, is_gone: &[bool]) {
+        if !is_gone.contains(&true) || !is_gone.contains(&false) {
+            return;
+        }
+        for (segment, is_gone) in self.segments.iter_mut().zip(is_gone) {
+            if *is_gone {
+                let Segment { at, block, marks, .. } = *segment;
+                *segment = Segment { at, block, marks, ..Segment::default() };
+            }
+        }
+        self.sums.clear();
+        self.add_up();
     }
 
     fn n_segments(&self) -> u32 {

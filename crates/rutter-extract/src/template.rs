@@ -3,9 +3,12 @@
 //! A page is read as a function of its bytes and one version; the list of
 //! versions is appended to, and only a version that no page names is dropped,
 //! so adding, removing or renaming pages changes no other page. A version holds the hashes of lines of text that
-//! stand in the same place on many pages of one layout. What consists of such
-//! lines almost wholly is dropped; a template never adds, and never drops
-//! the part that holds most of the page.
+//! stand in the same place on many pages of one layout. Lines that stand on
+//! nearly all of them are known by their shape, too, so that a new date in a
+//! stamp is no news; and places that hold nothing else are known as such, so
+//! that a new entry in a menu is none either. What consists of such lines
+//! almost wholly is dropped; a template never adds, and never drops the part
+//! that holds most of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +16,7 @@ use html5ever::local_name;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::date::month_of;
 use crate::dom::Dom;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
@@ -27,6 +31,10 @@ const MOST_HASHES: usize = 20_000;
 const FEWEST_CHANGED: usize = 10;
 /// Characters that are a page's own where it is about something.
 const OWN_CHARS: u32 = 20;
+/// Bytes of the longest line that is known by its shape.
+const MOST_STAMP: usize = 400;
+/// Words by which a line is known wherever it stands.
+const FEWEST_WORDS: usize = 4;
 /// Pages of a site that are looked at.
 pub const SAMPLE: usize = 200;
 
@@ -43,6 +51,12 @@ pub(crate) struct Version {
     layout: u64,
     /// Sorted.
     lines: Vec<u64>,
+    /// Shapes of lines that stand on nearly all pages; sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shapes: Vec<u64>,
+    /// Places that hold `lines` and nothing else on nearly all pages; sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<u64>,
     /// The share of `lines` that a page of the layout has, in the median.
     coverage: f32,
 }
@@ -56,7 +70,21 @@ pub struct VersionId(pub u64);
 pub struct Sketch {
     layout: u64,
     /// Sorted, each once.
-    lines: Vec<u64>,
+    lines: Vec<Line>,
+}
+
+/// A line of a page, as hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Line {
+    /// Its words and where it stands.
+    whole: u64,
+    /// The same with its numbers and dates left open; where there are words
+    /// enough to know it by, wherever it stands.
+    shape: Option<u64>,
+    /// Whether it has numbers or dates.
+    is_open: bool,
+    /// Where it stands.
+    place: u64,
 }
 
 impl Sketch {
@@ -68,11 +96,15 @@ impl Sketch {
         Self::of(&dom, &survey, &lines(&dom, &survey))
     }
 
-    pub(crate) fn of(dom: &Dom, survey: &Survey, lines: &[u64]) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &Survey, lines: &[Line]) -> Self {
         let mut lines = lines.to_vec();
         lines.sort_unstable();
         lines.dedup();
         Self { layout: layout(dom, survey), lines }
+    }
+
+    fn has(&self, whole: u64) -> bool {
+        self.lines.binary_search_by_key(&whole, |line| line.whole).is_ok()
     }
 }
 
@@ -111,14 +143,19 @@ impl Templates {
         self.versions.iter().find(|version| version.id == id.0)
     }
 
-    /// Learns from a sample for the first time, or again after a redesign:
-    /// `changed` are the sketches of those sample pages whose bytes changed.
-    /// Returns how many versions were added.
+    /// Learns from a sample for the first time, or again after a redesign, or
+    /// where the same new line came to all pages that changed: `changed` are
+    /// the sketches of those sample pages whose bytes changed. Returns how many
+    /// versions were added.
     pub fn adapt(&mut self, sample: &[Sketch], changed: &[Sketch]) -> usize {
+        let mut wanted = Wanted::All;
         if !self.is_empty() {
             let n_strange = changed.iter().filter(|sketch| self.fit(sketch).is_none()).count();
-            if changed.len() < FEWEST_CHANGED || n_strange * 2 <= changed.len() {
+            if changed.len() < FEWEST_CHANGED {
                 return 0;
+            }
+            if n_strange * 2 <= changed.len() {
+                wanted = Wanted::Layouts(self.grown(changed));
             }
         }
         let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
@@ -128,6 +165,7 @@ impl Templates {
         let before = self.len();
         for (layout, pages) in layouts {
             if FEWEST_PAGES <= pages.len()
+                && wanted.has(layout)
                 && let Some(version) = Version::learn(layout, &pages)
                 && self.get(VersionId(version.id)).is_none()
             {
@@ -137,31 +175,79 @@ impl Templates {
         self.len() - before
     }
 
+    /// The layouts whose changed pages all got a line that their version does
+    /// not know.
+    fn grown(&self, changed: &[Sketch]) -> BTreeSet<u64> {
+        let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
+        for sketch in changed {
+            layouts.entry(sketch.layout).or_default().push(sketch);
+        }
+        let is_grown = |pages: &Vec<&Sketch>| {
+            let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+            for page in pages {
+                let version = self.fit(page).and_then(|id| self.get(id));
+                let is_new = |line: &&Line| version.is_none_or(|version| !version.knows(line));
+                for line in page.lines.iter().filter(is_new) {
+                    *counts.entry(line.whole).or_default() += 1;
+                }
+            }
+            FEWEST_CHANGED <= pages.len() && counts.values().any(|n| is_nearly(*n, pages.len()))
+        };
+        layouts.into_iter().filter(|(_, pages)| is_grown(pages)).map(|(layout, _)| layout).collect()
+    }
+
     /// Drops versions that no page was read with.
     pub fn retain(&mut self, used: &BTreeSet<VersionId>) {
         self.versions.retain(|version| used.contains(&VersionId(version.id)));
     }
 }
 
+/// Which layouts are to be learned.
+enum Wanted {
+    All,
+    Layouts(BTreeSet<u64>),
+}
+
+impl Wanted {
+    fn has(&self, layout: u64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Layouts(layouts) => layouts.contains(&layout),
+        }
+    }
+}
+
+/// Whether so many of so many are nearly all.
+fn is_nearly(n: usize, all: usize) -> bool {
+    all * 9 <= n * 10
+}
+
 impl Version {
     fn learn(layout: u64, pages: &[&Sketch]) -> Option<Self> {
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
         for line in pages.iter().flat_map(|page| &page.lines) {
-            *counts.entry(*line).or_default() += 1;
+            *counts.entry(line.whole).or_default() += 1;
         }
         let fewest = FEWEST_PAGES.max((pages.len() * 2).div_ceil(5));
-        let lines = counts.into_iter().filter(|(_, n)| fewest <= *n).map(|(line, _)| line);
+        let lines = counts.iter().filter(|(_, n)| fewest <= **n).map(|(line, _)| *line);
         let lines: Vec<u64> = lines.take(MOST_HASHES).collect();
         if lines.is_empty() {
             return None;
         }
+        let mut shapes: BTreeSet<u64> = BTreeSet::new();
+        for line in pages.iter().flat_map(|page| &page.lines) {
+            let n = counts.get(&line.whole).copied().unwrap_or(0);
+            shapes.extend(line.shape.filter(|_| is_nearly(n, pages.len())));
+        }
+        let shapes: Vec<u64> = shapes.into_iter().take(MOST_HASHES).collect();
+        let places = places(&lines, pages);
         let mut hash = Sha256::new();
         hash.update(layout.to_le_bytes());
-        for line in &lines {
+        for line in lines.iter().chain(&shapes).chain(&places) {
             hash.update(line.to_le_bytes());
         }
-        let mut version =
-            Self { id: first_8(hash.finalize().as_slice()), layout, lines, coverage: 0.0 };
+        let id = first_8(hash.finalize().as_slice());
+        let mut version = Self { id, layout, lines, shapes, places, coverage: 0.0 };
         let mut shares: Vec<f32> = pages.iter().map(|page| version.coverage_on(page)).collect();
         shares.sort_unstable_by(f32::total_cmp);
         version.coverage = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
@@ -169,8 +255,19 @@ impl Version {
     }
 
     fn coverage_on(&self, sketch: &Sketch) -> f32 {
-        let found = self.lines.iter().filter(|line| sketch.lines.binary_search(line).is_ok());
+        let found = self.lines.iter().filter(|line| sketch.has(**line));
         found.count() as f32 / self.lines.len().max(1) as f32
+    }
+
+    fn knows(&self, line: &Line) -> bool {
+        self.lines.binary_search(&line.whole).is_ok()
+            || self.places.binary_search(&line.place).is_ok()
+            || self.has_shape(line)
+    }
+
+    /// Whether a line is one that stands on nearly all pages, but for numbers.
+    fn has_shape(&self, line: &Line) -> bool {
+        line.shape.is_some_and(|shape| self.shapes.binary_search(&shape).is_ok())
     }
 
     /// Marks what consists of the template's lines.
@@ -178,14 +275,14 @@ impl Version {
         &self,
         dom: &Dom,
         survey: &Survey,
-        lines: &[u64],
+        lines: &[Line],
         dropped: &mut [Option<Reason>],
     ) {
         let mut sums = Vec::with_capacity(lines.len() + 1);
         let mut sum = 0_u32;
         sums.push(sum);
         for (segment, line) in survey.segments.iter().zip(lines) {
-            if self.lines.binary_search(line).is_ok() {
+            if self.knows(line) {
                 sum += segment.chars;
             }
             sums.push(sum);
@@ -221,7 +318,10 @@ impl Version {
                         | Tag::Summary
                 );
             // A label alone is no region: `Examples` stands on every page.
-            let is_region = 1 < range.len() || 40 <= chars;
+            // One with a number in it is a stamp.
+            let is_stamp =
+                || lines.get(range.start).is_some_and(|line| line.is_open && self.has_shape(line));
+            let is_region = 1 < range.len() || 40 <= chars || is_stamp();
             if is_container
                 && is_region
                 && 0 < chars
@@ -237,9 +337,75 @@ impl Version {
     }
 }
 
-/// A hash for each segment: its words and where it stands.
-pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<u64> {
-    let mut words = String::new();
+/// The places that hold template lines and nothing else on nearly all pages.
+fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
+    // How often a place holds such lines only, and how often others.
+    let mut counts: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
+    for page in pages {
+        let mut here: BTreeMap<u64, bool> = BTreeMap::new();
+        for line in &page.lines {
+            *here.entry(line.place).or_insert(true) &= lines.binary_search(&line.whole).is_ok();
+        }
+        for (place, is_shared) in here {
+            let count = counts.entry(place).or_default();
+            count.0 += usize::from(is_shared);
+            count.1 += usize::from(!is_shared);
+        }
+    }
+    let is_shared = |(shared, other): (usize, usize)| {
+        is_nearly(shared, pages.len()) && other * 20 <= pages.len()
+    };
+    let found = counts.into_iter().filter(|(_, count)| is_shared(*count)).map(|(place, _)| place);
+    found.take(MOST_HASHES).collect()
+}
+
+/// What a line is like.
+struct Shape {
+    /// Words that are neither numbers nor parts of dates.
+    n_words: usize,
+    is_open: bool,
+}
+
+/// Writes the words of a line with its numbers and dates left open: `Built on #
+/// by the office` for `Built on 1 May 2026 by the office`.
+fn shape(words: &str, out: &mut String) -> Shape {
+    out.clear();
+    if !words.bytes().any(|byte| byte.is_ascii_digit()) {
+        out.push_str(words.trim_ascii());
+        let n_words = words.split_ascii_whitespace().take(FEWEST_WORDS).count();
+        return Shape { n_words, is_open: false };
+    }
+    let words: Vec<&str> = words.split_ascii_whitespace().collect();
+    let mut is_open: Vec<bool> =
+        words.iter().map(|word| word.bytes().any(|byte| byte.is_ascii_digit())).collect();
+    // Names of months, days and zones, beside numbers or one another.
+    let is_named = |word: &str| {
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_short = name.len() <= 4 && name.starts_with(|c: char| c.is_ascii_uppercase());
+        is_short || name.ends_with("day") || name.ends_with("tag") || month_of(name).is_some()
+    };
+    for at in (0..words.len().saturating_sub(1)).rev() {
+        is_open[at] = is_open[at] || (is_open[at + 1] && is_named(words[at]));
+    }
+    for at in 1..words.len() {
+        is_open[at] = is_open[at] || (is_open[at - 1] && is_named(words[at]));
+    }
+    let mut n_words = 0;
+    for (word, is_open) in words.iter().zip(is_open) {
+        if !is_open {
+            n_words += 1;
+            out.push_str(word);
+            out.push(' ');
+        } else if !out.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    Shape { n_words, is_open: true }
+}
+
+/// Every segment as hashes.
+pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
+    let (mut words, mut shaped) = (String::new(), String::new());
     let mut out = Vec::with_capacity(survey.segments.len());
     for (idx, segment) in survey.segments.iter().enumerate() {
         words.clear();
@@ -253,8 +419,22 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<u64> {
         for up in dom.ancestors(segment.block).take(4) {
             place(dom, up, &mut hash);
         }
+        let place = hash;
         hash.write(words.trim().as_bytes());
-        out.push(hash.0);
+        let whole = hash.0;
+        let mut line = Line { whole, shape: None, is_open: false, place: place.0 };
+        // A long paragraph is no stamp.
+        if words.len() <= MOST_STAMP {
+            let found = shape(&words, &mut shaped);
+            line.is_open = found.is_open;
+            let is_known = FEWEST_WORDS <= found.n_words;
+            if is_known || found.is_open {
+                let mut hash = if is_known { Fnv::new() } else { place };
+                hash.write(shaped.as_bytes());
+                line.shape = Some(hash.0);
+            }
+        }
+        out.push(line);
     }
     out
 }
