@@ -16,7 +16,7 @@ use crate::chain::Published;
 use crate::collect::{self, Lines, Making};
 use crate::error::{At, BuildError};
 use crate::inventory::{self, Inventory};
-use crate::manifest::{Manifest, Whose};
+use crate::manifest::{Manifest, Ours, Whose};
 use crate::outcome::{Excluded, Listener, Outcome, SectionOutcome};
 use crate::plan::{Plan, Source};
 use crate::project::{self, Projecting};
@@ -26,6 +26,7 @@ use crate::section::{ALL, Sections};
 use crate::signs::{Before, SCP};
 use crate::sources::Sources;
 use crate::state::{Lock, Paths, whole};
+use crate::table::Table;
 use crate::{fit, git, previous, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
@@ -46,8 +47,8 @@ struct Build<'p> {
     next: PathBuf,
     published: Published,
     templates: Templates,
-    manifest: Manifest,
-    names: Arc<[inventory::Name]>,
+    manifest: Arc<Manifest>,
+    names: Arc<inventory::Names>,
     others: Vec<Box<str>>,
     before: Before,
     counts: BTreeMap<&'static str, u64>,
@@ -89,10 +90,13 @@ impl<'p> Build<'p> {
         // A list of another folder counts for nothing here, but what was made
         // in the site's own folder is not the owner's for that.
         let list = Manifest::load(&paths.files());
-        let in_site = list.clone().filter(|(folder, _)| *folder == site).map(|(_, list)| list);
-        let in_site = in_site.unwrap_or_default();
-        let manifest = list.filter(|(folder, _)| *folder == target).map(|(_, list)| list);
-        let manifest = manifest.unwrap_or_default();
+        let list = list.map(|(folder, list)| (folder, Arc::new(list)));
+        let about = |wanted: &Path| {
+            let list = list.as_ref().filter(|(folder, _)| folder == wanted);
+            list.map(|(_, list)| Arc::clone(list)).unwrap_or_default()
+        };
+        let (in_site, manifest) = (about(&site), about(&target));
+        drop(list);
         let inventory = match plan.source {
             Source::Lines => Inventory::default(),
             Source::Html | Source::Markdown => {
@@ -114,11 +118,10 @@ impl<'p> Build<'p> {
             _ if plan.source == Source::Lines || is_ours => Before::default(),
             _ => Before::read(plan),
         };
-        let is_made = |name: &&String| {
-            let is_made = in_site.files.get(*name).is_some_and(|ours| ours.whose == Whose::Made);
-            is_made && target != site && in_site.is_ours(&site, name)
+        let is_left = |(name, ours): &(&str, Ours)| {
+            ours.whose == Whose::Made && target != site && in_site.is_ours(&site, name)
         };
-        let left_behind = in_site.files.keys().filter(is_made).map(|name| site.join(name));
+        let left_behind = in_site.iter().filter(is_left).map(|(name, _)| site.join(name));
         let left_behind: Vec<PathBuf> = left_behind.collect();
         let next = paths.folder.join("next");
         drop(fs::remove_dir_all(&next));
@@ -132,7 +135,7 @@ impl<'p> Build<'p> {
             published,
             templates,
             manifest,
-            names: pages.into(),
+            names: Arc::new(pages),
             others,
             before,
             counts,
@@ -158,7 +161,7 @@ impl<'p> Build<'p> {
             published.sections = Sections::given(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
-            let urls = self.names.iter().map(|name| &*name.url);
+            let urls = self.names.iter().map(|name| name.url);
             published.sections = Sections::found(&self.plan.base, urls);
             published.is_given = false;
         }
@@ -226,7 +229,7 @@ impl<'p> Build<'p> {
                 })?
             }
         };
-        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { BTreeMap::new() };
+        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { Table::default() };
         let start = Start {
             plan,
             robots: &robots,
@@ -238,7 +241,7 @@ impl<'p> Build<'p> {
             new_ledger: self.next.join("ledger"),
             new_pack: self.next.join("pack"),
             changes: self.next.join("changes"),
-            sitemap_dates: self.before.dates.clone(),
+            sitemap_dates: &self.before.dates,
             git_dates,
             n_pages,
         };
@@ -365,11 +368,11 @@ impl<'p> Build<'p> {
     /// Whether everything that was published is still there, untouched.
     fn is_in_place(&self) -> bool {
         let plan = self.plan;
-        let pages = self.names.iter().map(|name| &*name.path);
+        let pages = self.names.iter().map(|name| name.path);
         let others = self.others.iter().map(|name| &**name);
         let is_made = |name: &str| project::is_made(plan, name);
         !plan.force
-            && !self.manifest.files.is_empty()
+            && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
             && (plan.out.is_none()
                 || (!plan.layers.inject

@@ -40,6 +40,7 @@ mod served;
 mod signs;
 mod sources;
 mod state;
+mod table;
 mod worker;
 
 pub use build::build;

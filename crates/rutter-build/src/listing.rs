@@ -119,7 +119,7 @@ impl<'p> Listing<'p> {
                 whole_out.write_all(&text).at(&whole)?;
                 std::io::copy(&mut File::open(path).at(path)?, &mut whole_out).at(&whole)?;
                 publish::close(whole_out, &whole)?;
-                if stage.take(Order::Parts, &file, whole)? == Put::NotOurs {
+                if stage.take(Order::Parts, &file, &whole)? == Put::NotOurs {
                     taken = Some(file);
                     continue;
                 }

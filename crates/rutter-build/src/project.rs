@@ -12,7 +12,7 @@ use crate::chain::Published;
 use crate::error::{At, BuildError};
 use crate::hosts;
 use crate::inject;
-use crate::inventory::{self, Name};
+use crate::inventory::{self, Names};
 use crate::ledger::{Row, Rows, Sight};
 use crate::listing::{self, Listing};
 use crate::manifest::Whose;
@@ -29,7 +29,7 @@ use crate::signs::{Before, Sitemap, adverts};
 pub(crate) struct Projecting<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) sections: &'p Sections,
-    pub(crate) names: &'p [Name],
+    pub(crate) names: &'p Names,
     pub(crate) others: &'p [Box<str>],
     pub(crate) ledger: &'p Path,
     pub(crate) pack: &'p Path,
@@ -63,20 +63,20 @@ impl Projecting<'_> {
         let mut names = self.names.iter().peekable();
         while let Some(row) = rows.next()? {
             // What could not be read is part of the site all the same.
-            while let Some(name) = names.next_if(|name| *name.url < *row.url) {
-                self.copy_unread(&name.path, stage, told)?;
+            while let Some(name) = names.next_if(|name| name.url < row.url.as_str()) {
+                self.copy_unread(name.path, stage, told)?;
             }
-            let name = names.next_if(|name| *name.url == *row.url);
+            let name = names.next_if(|name| name.url == row.url);
             if row.sight == Sight::Gone {
                 continue;
             }
             let Some(record) = records.get(&row.url)? else {
                 if let Some(name) = name {
-                    self.copy_unread(&name.path, stage, told)?;
+                    self.copy_unread(name.path, stage, told)?;
                 }
                 continue;
             };
-            let path = name.map(|name| &*name.path);
+            let path = name.map(|name| name.path);
             let mut twin = None;
             if row.is_public() && has_twins {
                 twin = self.twin(&row, path, &record.markdown, stage, told)?;
@@ -101,7 +101,7 @@ impl Projecting<'_> {
             }
         }
         for name in names {
-            self.copy_unread(&name.path, stage, told)?;
+            self.copy_unread(name.path, stage, told)?;
         }
         self.copy_others(stage, told)?;
         self.finish(sitemap, listing, stage, told)?;
@@ -109,7 +109,10 @@ impl Projecting<'_> {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
             matches!(ending, Some("html" | "htm" | "xhtml"))
         };
-        served.finish(&stage.new, self.published, &is_page)
+        stage.list(&mut |path, file| {
+            if is_page(path) { Ok(()) } else { served.file(path, file, self.published) }
+        })?;
+        served.finish()
     }
 
     fn twin(
@@ -232,7 +235,7 @@ impl Projecting<'_> {
         }
         for name in self.others {
             // What was told to be replaced is.
-            if !is_made(self.plan, name) && !stage.new.files.contains_key(&**name) {
+            if !is_made(self.plan, name) && !stage.has(name) {
                 self.copy(name, None, stage, told)?;
             }
         }

@@ -9,7 +9,7 @@ use rutter_finding::{Finding, Place};
 use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
 
 use crate::error::{At, BuildError};
-use crate::inventory::Name;
+use crate::inventory::Names;
 use crate::plan::Plan;
 use crate::rules;
 use crate::worker::From;
@@ -17,7 +17,7 @@ use crate::worker::From;
 /// Gives pages one by one.
 #[derive(Debug)]
 pub(crate) enum Sources {
-    Files { folder: PathBuf, names: Arc<[Name]>, at: usize },
+    Files { folder: PathBuf, names: Arc<Names>, at: usize },
     Lines { sorted: Sorted, next: Entry, has_next: bool },
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Sourced {
 }
 
 impl Sources {
-    pub(crate) fn files(plan: &Plan, names: Arc<[Name]>) -> Self {
+    pub(crate) fn files(plan: &Plan, names: Arc<Names>) -> Self {
         Self::Files { folder: plan.site.clone(), names, at: 0 }
     }
 
@@ -86,9 +86,9 @@ impl Sources {
                 let name = names.get(*at);
                 *at += 1;
                 Ok(name.map(|name| Sourced {
-                    url: name.url.clone().into(),
-                    from: From::File(folder.join(&*name.path)),
-                    path: Some(name.path.clone()),
+                    url: name.url.to_owned(),
+                    from: From::File(folder.join(name.path)),
+                    path: Some(name.path.into()),
                 }))
             }
             Self::Lines { sorted, next, has_next } => {

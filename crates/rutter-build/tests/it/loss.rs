@@ -236,7 +236,7 @@ fn changed(old: &Files, new: &Files) -> Vec<String> {
 fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Files) {
     let stage = site.path("state/stage");
     fs::create_dir_all(&stage).unwrap();
-    let mut moves = Vec::new();
+    let mut journal = vec![serde_json::json!({"format": 3})];
     for (n, name) in names.iter().enumerate() {
         let (from, to) = (stage.join(n.to_string()), site.path("out").join(name));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -246,12 +246,12 @@ fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Fil
             let nanos = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
             (bytes.len(), u64::try_from(nanos).unwrap())
         });
-        moves.push(serde_json::json!({"from": from, "to": to, "before": before}));
+        let step = serde_json::json!({"from": from, "to": to, "before": before});
+        journal.push(serde_json::json!({"move": step}));
     }
-    let journal = serde_json::json!({
-        "format": 2, "moves": moves, "state": [], "removals": [], "stages": [stage],
-    });
-    fs::write(site.path("state/journal.json"), journal.to_string()).unwrap();
+    journal.push(serde_json::json!({"stage": stage}));
+    let lines: Vec<String> = journal.iter().map(ToString::to_string).collect();
+    fs::write(site.path("state/journal.json"), lines.join("\n")).unwrap();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -321,12 +321,13 @@ fn ours_what_was_written_after_an_interruption_is_newer() {
     let robots = target.join("robots.txt");
     let before = (fs::metadata(&robots).unwrap().len(), time(&robots));
     let journal = format!(
-        r#"{{"format":2,"moves":[
-            {{"from":{:?},"to":{:?},"before":[1,1]}},
-            {{"from":{:?},"to":{:?},"before":null}},
-            {{"from":{:?},"to":{:?},"before":[{},{}]}},
-            {{"from":"/nowhere/x","to":"/nowhere/y","before":null}}
-        ],"state":[],"removals":[],"stages":[{:?}]}}"#,
+        r#"{{"format":3}}
+{{"move":{{"from":{:?},"to":{:?},"before":[1,1]}}}}
+{{"move":{{"from":{:?},"to":{:?},"before":null}}}}
+{{"move":{{"from":{:?},"to":{:?},"before":[{},{}]}}}}
+{{"move":{{"from":"/nowhere/x","to":"/nowhere/y","before":null}}}}
+{{"stage":{:?}}}
+"#,
         stage.join("1"),
         target.join("docs/0002.html"),
         stage.join("2"),
