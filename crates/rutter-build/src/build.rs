@@ -27,6 +27,7 @@ use crate::signs::{Before, SCP};
 use crate::sources::Sources;
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
+use crate::told::{self, ToldWriter};
 use crate::{fit, git, previous, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
@@ -196,7 +197,13 @@ impl<'p> Build<'p> {
             && before == self.published.collections;
         self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
-        if !(is_quiet && self.is_in_place()) {
+        if is_quiet && self.is_in_place() {
+            // What still holds is still said.
+            told::each(&self.paths.told(), &mut |rule, place, detail| {
+                *self.counts.entry(rule.code).or_default() += 1;
+                listener.finding(place, &project::finding(rule, detail));
+            });
+        } else {
             (written, deleted) = self.publish(&reading, is_quiet, listener)?;
         }
         let outcome = self.outcome(reading, sections, written, deleted);
@@ -374,9 +381,20 @@ impl<'p> Build<'p> {
         !plan.force
             && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
+            && self.are_places_taken()
             && (plan.out.is_none()
                 || (!plan.layers.inject
                     && self.manifest.has_copies(&plan.site, pages.chain(others), &is_made)))
+    }
+
+    /// Whether the files of others that were in the way still are.
+    fn are_places_taken(&self) -> bool {
+        let mut are_taken = true;
+        told::each(&self.paths.told(), &mut |rule, place, _| {
+            let path = self.plan.target().join(place);
+            are_taken &= rule != &rules::NOT_OURS || fs::symlink_metadata(path).is_ok();
+        });
+        are_taken
     }
 
     fn publish(
@@ -394,8 +412,11 @@ impl<'p> Build<'p> {
         let manifest = std::mem::take(&mut self.manifest);
         let mut stage = Stage::open(&self.paths, plan.target(), manifest, may_replace)?;
         let counts = &mut self.counts;
+        let told_path = self.next.join("told");
+        let mut kept = ToldWriter::create(&told_path)?;
         let mut told = |place: &str, rule: &'static Rule, detail: String| {
             *counts.entry(rule.code).or_default() += 1;
+            kept.push(rule, place, &detail);
             listener.finding(place, &project::finding(rule, detail));
         };
         for file in self.published.collections.iter().flat_map(|one| &one.files) {
@@ -422,6 +443,7 @@ impl<'p> Build<'p> {
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
         };
         projecting.run(&mut stage, &mut told)?;
+        kept.finish()?;
         if is_quiet && stage.is_idle() {
             stage.forget();
             return Ok((0, 0));
@@ -439,6 +461,7 @@ impl<'p> Build<'p> {
             (pack, self.paths.pack()),
             (templates, self.paths.templates()),
             (served, self.paths.served()),
+            (told_path, self.paths.told()),
             (chain, self.paths.chain()),
         ];
         stage.publish(&self.paths, state, &self.left_behind)

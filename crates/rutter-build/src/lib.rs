@@ -41,6 +41,7 @@ mod signs;
 mod sources;
 mod state;
 mod table;
+mod told;
 mod worker;
 
 pub use build::build;

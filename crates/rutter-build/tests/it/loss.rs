@@ -439,3 +439,35 @@ fn ours_what_is_told_to_be_replaced_is() {
     assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
     assert_eq!(site.files()["docs/0002.md"], b"mine");
 }
+
+#[test]
+fn ours_what_still_holds_is_still_said() {
+    let mut site = Site::of(6);
+    site.put("docs/0002.md", "the owner's own");
+    site.put("headless.html", "<p>A page of a few words, and no head at all in it.");
+    let change = |plan: &mut rutter_build::Plan| {
+        plan.base = rutter_build::Base::parse("https://harbour.example/pier/").unwrap();
+        plan.out = None;
+        plan.layers.inject = true;
+    };
+    let (_, first) = site.build_with(change).unwrap();
+    let (outcome, again) = site.build_with(change).unwrap();
+    assert!(outcome.is_unchanged());
+    for (place, code) in
+        [("docs/0002.md", "BD003"), ("robots.txt", "BD007"), ("headless.html", "BD010")]
+    {
+        assert!(first.codes(place).contains(&code), "{place}");
+    }
+    let sorted = |heard: crate::site::Heard| {
+        let mut findings = heard.findings;
+        findings.sort();
+        findings
+    };
+    assert_eq!(sorted(first), sorted(again));
+    assert!(outcome.findings.contains(&("BD003", 1)));
+    // What was in the way is gone: ours takes the place.
+    site.remove("docs/0002.md");
+    let (outcome, heard) = site.build_with(change).unwrap();
+    assert_eq!(outcome.written, 3, "the twin, and what names it: page and list");
+    assert!(heard.codes("docs/0002.md").is_empty());
+}
