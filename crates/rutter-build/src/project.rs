@@ -1,5 +1,6 @@
 //! Pass 2: one scan of ledger and pack writes everything but collections.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -134,8 +135,8 @@ impl Projecting<'_> {
             return Ok(None);
         }
         match stage.put(Order::Twins, &twin, markdown)? {
-            Put::NotOurs => {
-                told(&twin, &rules::NOT_OURS, String::new());
+            put @ (Put::NotOurs | Put::Linked) => {
+                say_taken(&twin, put, told);
                 Ok(None)
             }
             Put::Staged | Put::Same => Ok(Some(twin)),
@@ -170,7 +171,13 @@ impl Projecting<'_> {
             (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
             (true, None) => self.copy(path, digest, stage, told)?,
             (false, Some(bytes)) => {
-                stage.put_beside(Order::Heads, path, &bytes)?;
+                say_taken(path, stage.put_beside(Order::Heads, path, &bytes)?, told);
+            }
+            (false, None) if is_html && stage.was_beside(path) && !source.is_symlink() => {
+                let bytes = fs::read(&source).unwrap_or_default();
+                if let Cow::Owned(bytes) = inject::without(&bytes) {
+                    stage.give_back(Order::Heads, path, &bytes)?;
+                }
             }
             (false, None) => {}
         }
@@ -272,12 +279,12 @@ impl Projecting<'_> {
             let existing = self.owners("llms.txt", &block::MARKDOWN, stage);
             let taken =
                 listing.finish(main.as_deref(), self.published, existing.as_deref(), stage)?;
-            if let Some(taken) = taken {
-                told(&taken, &rules::NOT_OURS, String::new());
+            if let Some((taken, put)) = taken {
+                say_taken(&taken, put, told);
             }
         }
         if let Some(host) = plan.layers.headers {
-            self.headers(host, stage)?;
+            self.headers(host, stage, told)?;
         }
         Ok(())
     }
@@ -359,24 +366,30 @@ impl Projecting<'_> {
             !block::without(&text, &block::HASH).trim().is_empty()
         });
         if is_owners && plan.out.is_none() {
-            stage.put_beside(Order::Robots, "robots.txt", &merged)?;
-        } else if stage.put(Order::Robots, "robots.txt", &merged)? == Put::NotOurs {
-            told("robots.txt", &rules::NOT_OURS, String::new());
+            say_taken("robots.txt", stage.put_beside(Order::Robots, "robots.txt", &merged)?, told);
+        } else {
+            say_taken("robots.txt", stage.put(Order::Robots, "robots.txt", &merged)?, told);
         }
         Ok(())
     }
 
-    fn headers(&self, host: Host, stage: &mut Stage) -> Result<(), BuildError> {
+    fn headers(
+        &self,
+        host: Host,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
         let text = hosts::headers(self.plan, host);
         match host {
             Host::Netlify => {
                 let existing = self.owners("_headers", &block::HASH, stage);
                 let merged = block::merged(existing.as_deref().unwrap_or(""), &text, &block::HASH);
-                if existing.is_some() && self.plan.out.is_none() {
-                    stage.put_beside(Order::Robots, "_headers", merged.as_bytes())?;
+                let put = if existing.is_some() && self.plan.out.is_none() {
+                    stage.put_beside(Order::Robots, "_headers", merged.as_bytes())?
                 } else {
-                    stage.put(Order::Robots, "_headers", merged.as_bytes())?;
-                }
+                    stage.put(Order::Robots, "_headers", merged.as_bytes())?
+                };
+                say_taken("_headers", put, told);
             }
             // For the server's own configuration, not for visitors.
             Host::Nginx => {
@@ -390,8 +403,10 @@ impl Projecting<'_> {
 
 /// Tells where somebody else's file is in the way.
 fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
-    if put == Put::NotOurs {
-        told(path, &rules::NOT_OURS, String::new());
+    match put {
+        Put::NotOurs => told(path, &rules::NOT_OURS, String::new()),
+        Put::Linked => told(path, &rules::LINKED, String::new()),
+        Put::Staged | Put::Same => {}
     }
 }
 

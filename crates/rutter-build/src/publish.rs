@@ -48,6 +48,8 @@ pub(crate) enum Put {
     Same,
     /// Somebody else's file is in the way.
     NotOurs,
+    /// It would have to be put into a link of the owner's.
+    Linked,
 }
 
 /// Files on their way to the output folder. Of each file only a hash of its
@@ -176,14 +178,37 @@ impl Stage {
     }
 
     /// Stages a file of the owner with something of ours in it. It stays the
-    /// owner's: it is never taken away.
+    /// owner's: it is never taken away, and a link stays a link.
     pub(crate) fn put_beside(
         &mut self,
         order: Order,
         name: &str,
         bytes: &[u8],
     ) -> Result<Put, BuildError> {
+        let path = self.target.join(name);
+        if path.is_symlink() {
+            let is_same = fs::read(&path).is_ok_and(|found| found == bytes);
+            return Ok(if is_same { Put::Same } else { Put::Linked });
+        }
         self.put_as(Whose::Beside, order, name, bytes)
+    }
+
+    /// Stages a file of the owner without what an earlier build put into it;
+    /// from now on it is none of ours.
+    pub(crate) fn give_back(
+        &mut self,
+        order: Order,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), BuildError> {
+        let path = self.fresh();
+        fs::write(&path, bytes).at(&path)?;
+        self.queue(order, name, &path)
+    }
+
+    /// Whether something of ours was put into this file of the owner.
+    pub(crate) fn was_beside(&self, name: &str) -> bool {
+        self.old.get(name).is_some_and(|ours| ours.whose == Whose::Beside)
     }
 
     /// Stages a file that was written into the stage.
@@ -297,6 +322,11 @@ impl Stage {
     ) -> Result<(), BuildError> {
         let time = fs::metadata(path).map_or(0, |metadata| time_of(&metadata));
         self.give(name, &Ours { time, ..ours.clone() })?;
+        self.queue(order, name, path)
+    }
+
+    /// Remembers what is to be moved where.
+    fn queue(&mut self, order: Order, name: &str, path: &Path) -> Result<(), BuildError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let list = self.folder.join(format!("moves-{}", order as usize));
         let Some(moves) = self.moves.get_mut(order as usize) else { return Ok(()) };

@@ -61,4 +61,9 @@ rutter_finding::rules! {
         "page's address is not below the site's address",
         "It is left out.",
         "Correct the address, or the base address.";
+    /// A file of the owner that is a link to another.
+    LINKED = "BD013" "linked-file" (advice, "D81")
+        "file is a link to another; nothing is put into it",
+        "Writing there would change the other file, or turn the link into a file of its own.",
+        "Put what is wanted into the file it leads to, or give --out DIR.";
 }

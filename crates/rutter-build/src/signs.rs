@@ -340,7 +340,7 @@ impl<'p> Sitemap<'p> {
         }
         let other = format!("{stem}-rutter.xml");
         match stage.take(Order::Sitemap, &other, &copy)? {
-            Put::NotOurs => Ok((None, Some(name.to_owned()))),
+            Put::NotOurs | Put::Linked => Ok((None, Some(name.to_owned()))),
             Put::Staged | Put::Same => Ok((Some(other), Some(name.to_owned()))),
         }
     }
