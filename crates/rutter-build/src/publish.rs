@@ -20,6 +20,9 @@ use crate::manifest::{ListWriter, Manifest, Ours, Whose, digest_of, time_of};
 use crate::state::{Lock, Paths, whole};
 use crate::table::hash_of;
 
+/// The stage inside a target on another disk than the state.
+const ELSEWHERE: &str = ".rutter-stage";
+
 /// When a file appears: what is named comes before what names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
@@ -90,11 +93,25 @@ impl Stage {
         may_replace: MayReplace,
     ) -> Result<Self, BuildError> {
         let target = whole(target);
-        let folder = if on_same_disk(&paths.folder, &target) {
-            paths.stage()
-        } else {
-            target.join(".rutter-stage")
-        };
+        let is_near = on_same_disk(&paths.folder, &target);
+        let folder = if is_near { paths.stage() } else { target.join(ELSEWHERE) };
+        Self::open_in(paths, target, folder, old, may_replace)
+    }
+
+    fn open_in(
+        paths: &Paths,
+        target: PathBuf,
+        folder: PathBuf,
+        old: Arc<Manifest>,
+        may_replace: MayReplace,
+    ) -> Result<Self, BuildError> {
+        clear_elsewhere(paths);
+        if folder != paths.stage() {
+            // Whoever finds this state later must find the stage too.
+            let note = paths.elsewhere();
+            let text = serde_json::to_string(&folder).expect("a path is JSON");
+            fs::write(&note, text).at(&note)?;
+        }
         drop(fs::remove_dir_all(&folder));
         fs::create_dir_all(&folder).at(&folder)?;
         Ok(Self {
@@ -412,6 +429,7 @@ impl Stage {
         draft.stage(&self.folder)?;
         let (written, deleted) = (draft.moves, draft.removals);
         draft.commit(paths)?.redo()?;
+        clear_elsewhere(paths);
         remove_empty_folders(&self.target, unwanted.iter().map(|at| self.old.name(*at)));
         Ok((written, deleted))
     }
@@ -420,6 +438,7 @@ impl Stage {
     pub(crate) fn forget(self) {
         drop(fs::remove_dir_all(&self.folder));
         drop(fs::remove_file(self.files_new()));
+        drop(fs::remove_file(self.state.join("stage.path")));
     }
 }
 
@@ -448,10 +467,24 @@ pub fn recover(state: &Path) -> Result<bool, BuildError> {
 pub(crate) fn roll_forward(paths: &Paths) -> Result<bool, BuildError> {
     let Some(journal) = Journal::load(paths)? else {
         drop(fs::remove_dir_all(paths.stage()));
+        clear_elsewhere(paths);
         return Ok(false);
     };
     journal.redo()?;
+    clear_elsewhere(paths);
     Ok(true)
+}
+
+/// Takes away a stage on another disk, and the note that names it.
+fn clear_elsewhere(paths: &Paths) {
+    let note = paths.elsewhere();
+    let Ok(text) = fs::read(&note) else { return };
+    let folder: Option<PathBuf> = serde_json::from_slice(&text).ok();
+    // Nothing but a stage of ours goes, whatever the note says.
+    if let Some(folder) = folder.filter(|folder| folder.ends_with(ELSEWHERE)) {
+        drop(fs::remove_dir_all(folder));
+    }
+    drop(fs::remove_file(note));
 }
 
 /// Folders that held nothing but files we took away.
@@ -474,5 +507,40 @@ fn on_same_disk(one: &Path, other: &Path) -> bool {
     {
         let _ = (one, other);
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_stage_on_another_disk_is_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::new(&folder.path().join("state"));
+        let target = folder.path().join("out");
+        for folder in [&paths.folder, &target] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let open = |stage: &Path| {
+            let may_replace = MayReplace::Ours(Vec::new());
+            Stage::open_in(&paths, target.clone(), stage.to_owned(), Arc::default(), may_replace)
+        };
+        let stage = target.join(ELSEWHERE);
+        // A build that ends here was killed.
+        open(&stage).unwrap().put(Order::Site, "a.txt", b"a").unwrap();
+        assert!(stage.join("1").exists());
+        assert!(!recover(&paths.folder).unwrap());
+        assert!(!stage.exists() && !paths.elsewhere().exists());
+        // One that is published leaves nothing either.
+        let mut staged = open(&stage).unwrap();
+        staged.put(Order::Site, "a.txt", b"a").unwrap();
+        assert_eq!(staged.publish(&paths, Vec::new(), &[]).unwrap(), (1, 0));
+        assert!(target.join("a.txt").exists() && !stage.exists());
+        assert!(!paths.elsewhere().exists());
+        // A note that names anything else is not followed.
+        fs::write(paths.elsewhere(), serde_json::to_vec(&target).unwrap()).unwrap();
+        recover(&paths.folder).unwrap();
+        assert!(target.join("a.txt").exists());
     }
 }
