@@ -501,6 +501,7 @@ impl<'p> Build<'p> {
             learned: self.learned,
             written,
             deleted,
+            is_without_twins: self.plan.layers.twins.are_too_many(reading.pages),
             findings: findings.into_iter().collect(),
         }
     }

@@ -189,6 +189,11 @@ impl Twins {
             Self::Off => false,
         }
     }
+
+    /// Whether they are left out for the number of pages alone.
+    pub(crate) fn are_too_many(self, n_pages: u64) -> bool {
+        self == Self::Auto && Self::MOST < usize::try_from(n_pages).unwrap_or(usize::MAX)
+    }
 }
 
 /// A kind of web host.
@@ -288,5 +293,23 @@ impl Base {
     /// The path of an address below the site, without a first slash.
     pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
         url.strip_prefix(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_twins_stop_at_a_hundred_thousand_pages() {
+        for (twins, n_pages, are_written, are_too_many) in [
+            (Twins::Auto, 100_000, true, false),
+            (Twins::Auto, 100_001, false, true),
+            (Twins::On, 100_001, true, false),
+            (Twins::Off, 100_001, false, false),
+        ] {
+            assert_eq!(twins.are_written(n_pages), are_written, "{twins:?} {n_pages}");
+            assert_eq!(twins.are_too_many(n_pages as u64), are_too_many, "{twins:?} {n_pages}");
+        }
     }
 }

@@ -296,6 +296,31 @@ fn of_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Written, Fau
     Ok(written)
 }
 
+/// What is wrong with the names of variables: those that look like settings
+/// and are none, each with the one that was probably meant.
+pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
+    let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    let flags = || KEYS.iter().map(|key| key.flag);
+    let mut messages = Vec::new();
+    for name in names {
+        let Some(name) = name.to_str() else { continue };
+        // These two are told to commands that render pages.
+        let is_told = matches!(name, "RUTTER_URL" | "RUTTER_FILE");
+        let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_told) else { continue };
+        if known.iter().any(|known| known == name) {
+            continue;
+        }
+        let meant = nearest(setting, flags());
+        let meant = meant.and_then(|flag| KEYS.iter().find(|key| key.flag == flag));
+        let meant = meant.map(|key| format!("; did you mean {}?", key.variable()));
+        let shown = rutter_finding::visible(name);
+        messages
+            .push(format!("{shown} is not a setting and is ignored{}", meant.unwrap_or_default()));
+    }
+    messages.sort();
+    messages
+}
+
 /// Reads a file, called by a name in messages.
 pub(crate) fn of_file(name: &str, text: &str) -> Result<Written, Fault> {
     let place = |at: usize| By::File(format!("{name}:{}", line_and_column(text, at)));
