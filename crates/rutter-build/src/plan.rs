@@ -128,6 +128,8 @@ pub struct Layers {
     pub collections: bool,
     /// Whether `scp:` elements stand in a sitemap of their own (D16).
     pub separate_sitemap: bool,
+    /// Whether sitemaps say where their schemas lie (D15).
+    pub schema_location: bool,
     /// Whether collections also come as gzip.
     pub gzip: bool,
     /// Whether there is a collection of all pages beside those of sections.
@@ -154,6 +156,7 @@ impl Default for Layers {
             sitemap: true,
             collections: true,
             separate_sitemap: false,
+            schema_location: false,
             gzip: true,
             all: true,
             chain: true,

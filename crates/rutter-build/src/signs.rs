@@ -8,8 +8,8 @@ use rutter_page::Timestamp;
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Coding, Kind, Version};
 use rutter_signpost::sitemap::{
-    AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Limits, Push, Reader, UrlsetWriter,
-    write_index,
+    AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Limits, Push, Reader, SchemaLocation,
+    UrlsetWriter, write_index,
 };
 
 use crate::chain::Published;
@@ -274,7 +274,13 @@ impl<'p> Sitemap<'p> {
             if self.open.is_none() {
                 let path = stage.fresh();
                 let foreign = std::mem::take(&mut self.foreign);
-                let writer = UrlsetWriter::new(publish::create(&path)?, &foreign).at(&path)?;
+                let schemas = if self.plan.layers.schema_location {
+                    SchemaLocation::Said
+                } else {
+                    SchemaLocation::Unsaid
+                };
+                let out = publish::create(&path)?;
+                let writer = UrlsetWriter::with_schemas(out, &foreign, schemas).at(&path)?;
                 self.open = Some((writer, path));
             }
             let Some((writer, path)) = &mut self.open else { unreachable!("it was opened above") };

@@ -121,6 +121,8 @@ keys! {
         collections: bool, "collections", "true", "Write SCP collections";
         separate_sitemap: bool, "separate-sitemap", "false",
             "Announce collections in a sitemap of their own, not in sitemap.xml";
+        schema_location: bool, "schema-location", "false",
+            "Say in sitemaps where their schemas lie (xsi:schemaLocation)";
         gzip: bool, "gzip", "true", "Write collections as gzip too, beside zstd";
         all: bool, "all", "true", "Write a collection of all pages, beside those of sections";
         chain: bool, "chain", "true", "Let deltas carry removals and states";

@@ -201,6 +201,7 @@ fn layers(written: &Written) -> Layers {
     Layers {
         sitemap: chosen(written.sitemap.as_ref(), usual.sitemap),
         collections: chosen(written.collections.as_ref(), usual.collections),
+        schema_location: chosen(written.schema_location.as_ref(), usual.schema_location),
         separate_sitemap: chosen(written.separate_sitemap.as_ref(), usual.separate_sitemap),
         gzip: chosen(written.gzip.as_ref(), usual.gzip),
         all: chosen(written.all.as_ref(), usual.all),

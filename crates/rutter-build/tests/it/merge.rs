@@ -170,3 +170,30 @@ fn ours_collections_may_be_announced_apart() {
     let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
     assert_eq!(robots.matches("Sitemap: ").count(), 2);
 }
+
+#[test] // SCP-124 D15
+fn spec_sitemaps_may_say_where_their_schemas_lie() {
+    let mut site = Site::of(6);
+    site.build();
+    let sitemap = |site: &Site| fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
+    assert!(!sitemap(&site).contains("schemaLocation"));
+    site.build_with(|plan| plan.layers.schema_location = true).unwrap();
+    let text = sitemap(&site);
+    let root = text.lines().find(|line| line.starts_with("<urlset")).unwrap();
+    assert!(root.contains("xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""), "{root}");
+    let pairs = "xsi:schemaLocation=\"http://www.sitemaps.org/schemas/sitemap/0.9 \
+                 http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd \
+                 https://scp-protocol.org/schemas/sitemap/1.0 \
+                 https://scp-protocol.org/schemas/sitemap/1.0/sitemap-extension.xsd\"";
+    assert!(root.contains(pairs), "{root}");
+    // It reads without a finding, and announces the same.
+    assert_eq!(site.sitemap().0.len(), 7);
+    // What announces nothing names the schema of sitemaps alone.
+    site.build_with(|plan| {
+        plan.layers.schema_location = true;
+        plan.layers.collections = false;
+    })
+    .unwrap();
+    let text = sitemap(&site);
+    assert!(text.contains("schemaLocation") && !text.contains("scp-protocol.org"), "{text}");
+}

@@ -87,6 +87,7 @@ prefix = "/docs/"
 sitemap = false
 collections = false
 separate-sitemap = true
+schema-location = true
 gzip = false
 all = false
 chain = false
@@ -130,6 +131,7 @@ acknowledged = "seen.txt"
             sitemap: false,
             collections: false,
             separate_sitemap: true,
+            schema_location: true,
             gzip: false,
             all: false,
             chain: false,
