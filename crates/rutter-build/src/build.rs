@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_extract::Templates;
-use rutter_finding::{Finding, Rule};
+use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
@@ -22,9 +22,9 @@ use crate::plan::{Plan, Source};
 use crate::project::{self, Projecting};
 use crate::publish::{self, MayReplace, Order, Put, Stage};
 use crate::read::{self, Reading, Start, Tally};
-use crate::section::{ALL, Sections};
+use crate::section::{ALL, Sections, Segments};
 use crate::signs::{Before, SCP};
-use crate::sources::Sources;
+use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
@@ -51,6 +51,8 @@ struct Build<'p> {
     manifest: Arc<Manifest>,
     names: Arc<inventory::Names>,
     others: Vec<Box<str>>,
+    /// Pages that came as lines, until they are read.
+    taken: Option<Taken>,
     before: Before,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
@@ -112,6 +114,13 @@ impl<'p> Build<'p> {
             *counts.entry(finding.rule.code).or_default() += 1;
             listener.finding(place, finding);
         }
+        let taken = match plan.source {
+            Source::Html | Source::Markdown => None,
+            Source::Lines => Some(Sources::lines(plan, &mut |place, finding| {
+                *counts.entry(finding.rule.code).or_default() += 1;
+                listener.finding(place, &finding);
+            })?),
+        };
         // Our own sitemap in the site's folder is no news.
         let is_ours = plan.out.is_none() && manifest.is_ours(&plan.site, "sitemap.xml");
         let before = match previous {
@@ -138,6 +147,7 @@ impl<'p> Build<'p> {
             manifest,
             names: Arc::new(pages),
             others,
+            taken,
             before,
             counts,
             learned: 0,
@@ -162,8 +172,12 @@ impl<'p> Build<'p> {
             published.sections = Sections::given(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
-            let urls = self.names.iter().map(|name| name.url);
-            published.sections = Sections::found(&self.plan.base, urls);
+            let mut of_files = Segments::default();
+            for name in self.names.iter() {
+                of_files.count(&self.plan.base, name.url);
+            }
+            let segments = self.taken.as_ref().map_or(&of_files, |taken| &taken.segments);
+            published.sections = Sections::found(&self.plan.base, segments);
             published.is_given = false;
         }
     }
@@ -229,11 +243,12 @@ impl<'p> Build<'p> {
                 (Sources::files(plan, Arc::clone(&self.names)), self.names.len())
             }
             Source::Lines => {
-                let counts = &mut self.counts;
-                Sources::lines(plan, &mut |place, finding: Finding| {
-                    *counts.entry(finding.rule.code).or_default() += 1;
-                    listener.finding(place, &finding);
-                })?
+                // Read once more only after a broken cache; all was said then.
+                let taken = match self.taken.take() {
+                    Some(taken) => taken,
+                    None => Sources::lines(plan, &mut |_, _| {})?,
+                };
+                (taken.sources, taken.n_pages)
             }
         };
         let git_dates = if plan.git_dates { git::dates(&plan.site) } else { Table::default() };

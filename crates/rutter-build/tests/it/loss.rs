@@ -189,6 +189,24 @@ fn ours_pages_may_come_as_lines_or_markdown() {
     assert_eq!(outcome.pages, 25);
     assert_eq!(heard.findings.iter().map(|found| found.1).collect::<Vec<_>>(), ["BD012"]);
     assert_eq!(other.newest("all", "snapshot").unwrap().1, lines);
+    // Fewer pages than a section needs are one; more have sections of their own.
+    assert_eq!(outcome.sections.len(), 1);
+    let mut site = Site::of(48);
+    let wanted: Vec<(String, u64)> =
+        site.build().sections.into_iter().map(|section| (section.name, section.pages)).collect();
+    let mut other = Site::new();
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    fs::write(other.path("pages.jsonl"), lines.join("\n")).unwrap();
+    let file = other.path("pages.jsonl");
+    let (outcome, _) = other
+        .build_with(|plan| {
+            plan.site = file;
+            plan.source = Source::Lines;
+        })
+        .unwrap();
+    let found = outcome.sections.into_iter().map(|section| (section.name, section.pages));
+    assert_eq!(found.collect::<Vec<_>>(), wanted);
+    assert_eq!(wanted.len(), 4);
     let mut notes = Site::new();
     notes.put(
         "index.md",
