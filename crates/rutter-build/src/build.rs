@@ -18,7 +18,7 @@ use crate::error::{At, BuildError};
 use crate::inventory::{self, Inventory};
 use crate::manifest::{Manifest, Ours, Whose};
 use crate::outcome::{Excluded, Listener, Outcome, SectionOutcome};
-use crate::plan::{Plan, Source};
+use crate::plan::{Oversize, Plan, Source};
 use crate::project::{self, Projecting};
 use crate::publish::{self, MayReplace, Order, Put, Stage};
 use crate::read::{self, Reading, Start, Tally};
@@ -196,6 +196,10 @@ impl<'p> Build<'p> {
         };
         if reading.private != 0 {
             return Err(BuildError::Private(reading.private));
+        }
+        let oversize = reading.findings.get(rules::OVERSIZE.code).copied().unwrap_or(0);
+        if oversize != 0 && plan.oversize == Oversize::Stop {
+            return Err(BuildError::Oversize(oversize));
         }
         let settings = self.settings();
         let is_other_plan = self.published.settings != settings;

@@ -48,5 +48,7 @@ pub use build::build;
 pub use error::BuildError;
 pub use glob::Glob;
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
-pub use plan::{Base, BaseError, Host, Layers, Plan, Privacy, SectionRule, Source, Twins};
+pub use plan::{
+    Base, BaseError, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source, Twins,
+};
 pub use publish::recover;

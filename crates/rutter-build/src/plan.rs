@@ -40,6 +40,8 @@ pub struct Plan {
     pub restricted: Vec<String>,
     /// Sections by path prefix; empty for a section per first path segment.
     pub sections: Vec<SectionRule>,
+    /// What becomes of pages that a collection may not hold.
+    pub oversize: Oversize,
     /// How often the site is said to change.
     pub update: Frequency,
     /// Which artefacts are written.
@@ -79,6 +81,7 @@ impl Plan {
             exclude: Vec::new(),
             restricted: Vec::new(),
             sections: Vec::new(),
+            oversize: Oversize::Stop,
             update: Frequency::Weekly,
             layers: Layers::default(),
             privacy: Privacy::default(),
@@ -197,6 +200,16 @@ impl Twins {
     pub(crate) fn are_too_many(self, n_pages: u64) -> bool {
         self == Self::Auto && Self::MOST < usize::try_from(n_pages).unwrap_or(usize::MAX)
     }
+}
+
+/// What becomes of a page with more blocks than the format allows, however its
+/// text is put together (D36).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oversize {
+    /// Nothing is published before the owner has looked at it.
+    Stop,
+    /// It is left out of collections, and that is said.
+    Omit,
 }
 
 /// A kind of web host.

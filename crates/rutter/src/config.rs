@@ -21,7 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_build::{Base, Host, SectionRule, Source, Twins};
+use rutter_build::{Base, Host, Oversize, SectionRule, Source, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use toml::de::{DeTable, DeValue};
@@ -103,6 +103,8 @@ keys! {
             "Files that are not pages of the site; * within a segment, ** across";
         restricted: Vec<String>, "restricted", "[]",
             "How the paths of pages begin that need a login; they are left out of everything";
+        oversize: Oversize, "oversize", "stop",
+            "What becomes of a page with more blocks than a collection may hold: stop the build, or omit the page";
         update: Frequency, "update", "weekly",
             "How often the site is said to change";
         git_dates: bool, "git-dates", "false",
@@ -181,6 +183,7 @@ impl Key {
             "acknowledged" => "FILE",
             "source" => "KIND",
             "update" => "OFTEN",
+            "oversize" => "DO",
             "twins" => "WHEN",
             "headers" => "HOST",
             _ => self.shape.placeholder(),

@@ -69,6 +69,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
         restricted: restricted(written.restricted)?,
         sections: sections(written.sections)?,
+        oversize: written.oversize.map_or(defaults.oversize, Given::value),
         update: written.update.map_or(defaults.update, Given::value),
         layers,
         privacy,

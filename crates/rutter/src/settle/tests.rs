@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rutter_build::{Host, Twins};
+use rutter_build::{Host, Oversize, Twins};
 use rutter_scp::advert::Frequency;
 
 use super::*;
@@ -75,6 +75,7 @@ summary = "A harbour"
 language = "en"
 exclude = ["drafts/"]
 restricted = ["/members/"]
+oversize = "omit"
 update = "daily"
 git-dates = true
 trust-mtime = true
@@ -126,6 +127,7 @@ acknowledged = "seen.txt"
         exclude: vec![Glob::new("drafts/")],
         restricted: vec!["/members/".to_owned()],
         sections: vec![SectionRule { name: "docs".to_owned(), prefix: "/docs/".to_owned() }],
+        oversize: Oversize::Omit,
         update: Frequency::Daily,
         layers: Layers {
             sitemap: false,
