@@ -17,6 +17,7 @@ mod build;
 mod corpus;
 mod extract;
 mod roles;
+mod scale;
 mod score;
 mod scp;
 mod sitemap;
@@ -57,6 +58,7 @@ fn main() -> anyhow::Result<()> {
                 let others = [
                     "sqlite3-doc/usr/share/doc/sqlite3",
                     "git-doc/usr/share/doc/git-doc",
+                    "debian-policy/usr/share/doc/debian-policy",
                     "debian-policy/usr/share/doc/debian-policy/policy.html",
                 ];
                 let others =
@@ -77,12 +79,21 @@ fn main() -> anyhow::Result<()> {
                 n_rounds,
             })
         }
+        Some("scale") => {
+            let rest: Vec<String> = args.collect();
+            let value = |name: &str| {
+                let at = rest.iter().position(|arg| arg == name);
+                at.and_then(|at| rest.get(at + 1))
+            };
+            let n_pages = value("--pages").and_then(|value| value.parse().ok());
+            scale::run(n_pages.unwrap_or(1_000_000), value("--folder").map(PathBuf::from))
+        }
         Some("score") => {
             let folders: Vec<PathBuf> = args.map(PathBuf::from).collect();
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | build --site DIR | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

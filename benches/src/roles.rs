@@ -27,7 +27,10 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         ("extract-once", files) => {
             Ok(crate::extract::extract_once(&crate::extract::listed(files)?))
         }
-        ("build", [site, state]) => Ok(crate::build::build_site(site, state)?.pages),
+        ("build", [site, state]) => Ok(crate::build::build_site(site, state, None)?.pages),
+        ("build-out", [site, state, out]) => {
+            Ok(crate::build::build_site(site, state, Some(out.clone()))?.pages)
+        }
         ("apply", [snapshot, delta, out]) => merge(snapshot, delta, out),
         (role, [file]) if role.starts_with("sitemap-") => {
             crate::sitemap::run_role(role.trim_start_matches("sitemap-"), file)

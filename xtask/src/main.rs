@@ -32,6 +32,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers
   bench build      time, memory and bytes of building a site of ten thousand pages
+  bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 

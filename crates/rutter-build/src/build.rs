@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_extract::Templates;
-use rutter_finding::{Finding, Rule};
+use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
@@ -16,16 +16,18 @@ use crate::chain::Published;
 use crate::collect::{self, Lines, Making};
 use crate::error::{At, BuildError};
 use crate::inventory::{self, Inventory};
-use crate::manifest::{Manifest, Whose};
+use crate::manifest::{Manifest, Ours, Whose};
 use crate::outcome::{Excluded, Listener, Outcome, SectionOutcome};
-use crate::plan::{Plan, Source};
+use crate::plan::{Oversize, Plan, Source};
 use crate::project::{self, Projecting};
 use crate::publish::{self, MayReplace, Order, Put, Stage};
 use crate::read::{self, Reading, Start, Tally};
-use crate::section::{ALL, Sections};
+use crate::section::{ALL, Sections, Segments};
 use crate::signs::{Before, SCP};
-use crate::sources::Sources;
+use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
+use crate::table::Table;
+use crate::told::{self, ToldWriter};
 use crate::{fit, git, previous, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
@@ -46,9 +48,11 @@ struct Build<'p> {
     next: PathBuf,
     published: Published,
     templates: Templates,
-    manifest: Manifest,
-    names: Arc<[inventory::Name]>,
+    manifest: Arc<Manifest>,
+    names: Arc<inventory::Names>,
     others: Vec<Box<str>>,
+    /// Pages that came as lines, until they are read.
+    taken: Option<Taken>,
     before: Before,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
@@ -89,10 +93,13 @@ impl<'p> Build<'p> {
         // A list of another folder counts for nothing here, but what was made
         // in the site's own folder is not the owner's for that.
         let list = Manifest::load(&paths.files());
-        let in_site = list.clone().filter(|(folder, _)| *folder == site).map(|(_, list)| list);
-        let in_site = in_site.unwrap_or_default();
-        let manifest = list.filter(|(folder, _)| *folder == target).map(|(_, list)| list);
-        let manifest = manifest.unwrap_or_default();
+        let list = list.map(|(folder, list)| (folder, Arc::new(list)));
+        let about = |wanted: &Path| {
+            let list = list.as_ref().filter(|(folder, _)| folder == wanted);
+            list.map(|(_, list)| Arc::clone(list)).unwrap_or_default()
+        };
+        let (in_site, manifest) = (about(&site), about(&target));
+        drop(list);
         let inventory = match plan.source {
             Source::Lines => Inventory::default(),
             Source::Html | Source::Markdown => {
@@ -107,6 +114,13 @@ impl<'p> Build<'p> {
             *counts.entry(finding.rule.code).or_default() += 1;
             listener.finding(place, finding);
         }
+        let taken = match plan.source {
+            Source::Html | Source::Markdown => None,
+            Source::Lines => Some(Sources::lines(plan, &mut |place, finding| {
+                *counts.entry(finding.rule.code).or_default() += 1;
+                listener.finding(place, &finding);
+            })?),
+        };
         // Our own sitemap in the site's folder is no news.
         let is_ours = plan.out.is_none() && manifest.is_ours(&plan.site, "sitemap.xml");
         let before = match previous {
@@ -114,11 +128,10 @@ impl<'p> Build<'p> {
             _ if plan.source == Source::Lines || is_ours => Before::default(),
             _ => Before::read(plan),
         };
-        let is_made = |name: &&String| {
-            let is_made = in_site.files.get(*name).is_some_and(|ours| ours.whose == Whose::Made);
-            is_made && target != site && in_site.is_ours(&site, name)
+        let is_left = |(name, ours): &(&str, Ours)| {
+            ours.whose == Whose::Made && target != site && in_site.is_ours(&site, name)
         };
-        let left_behind = in_site.files.keys().filter(is_made).map(|name| site.join(name));
+        let left_behind = in_site.iter().filter(is_left).map(|(name, _)| site.join(name));
         let left_behind: Vec<PathBuf> = left_behind.collect();
         let next = paths.folder.join("next");
         drop(fs::remove_dir_all(&next));
@@ -132,8 +145,9 @@ impl<'p> Build<'p> {
             published,
             templates,
             manifest,
-            names: pages.into(),
+            names: Arc::new(pages),
             others,
+            taken,
             before,
             counts,
             learned: 0,
@@ -158,8 +172,12 @@ impl<'p> Build<'p> {
             published.sections = Sections::given(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
-            let urls = self.names.iter().map(|name| &*name.url);
-            published.sections = Sections::found(&self.plan.base, urls);
+            let mut of_files = Segments::default();
+            for name in self.names.iter() {
+                of_files.count(&self.plan.base, name.url);
+            }
+            let segments = self.taken.as_ref().map_or(&of_files, |taken| &taken.segments);
+            published.sections = Sections::found(&self.plan.base, segments);
             published.is_given = false;
         }
     }
@@ -179,6 +197,10 @@ impl<'p> Build<'p> {
         if reading.private != 0 {
             return Err(BuildError::Private(reading.private));
         }
+        let oversize = reading.findings.get(rules::OVERSIZE.code).copied().unwrap_or(0);
+        if oversize != 0 && plan.oversize == Oversize::Stop {
+            return Err(BuildError::Oversize(oversize));
+        }
         let settings = self.settings();
         let is_other_plan = self.published.settings != settings;
         self.published.settings = settings;
@@ -193,7 +215,13 @@ impl<'p> Build<'p> {
             && before == self.published.collections;
         self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
-        if !(is_quiet && self.is_in_place()) {
+        if is_quiet && self.is_in_place() {
+            // What still holds is still said.
+            told::each(&self.paths.told(), &mut |rule, place, detail| {
+                *self.counts.entry(rule.code).or_default() += 1;
+                listener.finding(place, &project::finding(rule, detail));
+            });
+        } else {
             (written, deleted) = self.publish(&reading, is_quiet, listener)?;
         }
         let outcome = self.outcome(reading, sections, written, deleted);
@@ -219,14 +247,15 @@ impl<'p> Build<'p> {
                 (Sources::files(plan, Arc::clone(&self.names)), self.names.len())
             }
             Source::Lines => {
-                let counts = &mut self.counts;
-                Sources::lines(plan, &mut |place, finding: Finding| {
-                    *counts.entry(finding.rule.code).or_default() += 1;
-                    listener.finding(place, &finding);
-                })?
+                // Read once more only after a broken cache; all was said then.
+                let taken = match self.taken.take() {
+                    Some(taken) => taken,
+                    None => Sources::lines(plan, &mut |_, _| {})?,
+                };
+                (taken.sources, taken.n_pages)
             }
         };
-        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { BTreeMap::new() };
+        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { Table::default() };
         let start = Start {
             plan,
             robots: &robots,
@@ -238,7 +267,7 @@ impl<'p> Build<'p> {
             new_ledger: self.next.join("ledger"),
             new_pack: self.next.join("pack"),
             changes: self.next.join("changes"),
-            sitemap_dates: self.before.dates.clone(),
+            sitemap_dates: &self.before.dates,
             git_dates,
             n_pages,
         };
@@ -365,15 +394,26 @@ impl<'p> Build<'p> {
     /// Whether everything that was published is still there, untouched.
     fn is_in_place(&self) -> bool {
         let plan = self.plan;
-        let pages = self.names.iter().map(|name| &*name.path);
+        let pages = self.names.iter().map(|name| name.path);
         let others = self.others.iter().map(|name| &**name);
         let is_made = |name: &str| project::is_made(plan, name);
         !plan.force
-            && !self.manifest.files.is_empty()
+            && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
+            && self.are_places_taken()
             && (plan.out.is_none()
                 || (!plan.layers.inject
                     && self.manifest.has_copies(&plan.site, pages.chain(others), &is_made)))
+    }
+
+    /// Whether the files of others that were in the way still are.
+    fn are_places_taken(&self) -> bool {
+        let mut are_taken = true;
+        told::each(&self.paths.told(), &mut |rule, place, _| {
+            let path = self.plan.target().join(place);
+            are_taken &= rule != &rules::NOT_OURS || fs::symlink_metadata(path).is_ok();
+        });
+        are_taken
     }
 
     fn publish(
@@ -391,8 +431,11 @@ impl<'p> Build<'p> {
         let manifest = std::mem::take(&mut self.manifest);
         let mut stage = Stage::open(&self.paths, plan.target(), manifest, may_replace)?;
         let counts = &mut self.counts;
+        let told_path = self.next.join("told");
+        let mut kept = ToldWriter::create(&told_path)?;
         let mut told = |place: &str, rule: &'static Rule, detail: String| {
             *counts.entry(rule.code).or_default() += 1;
+            kept.push(rule, place, &detail);
             listener.finding(place, &project::finding(rule, detail));
         };
         for file in self.published.collections.iter().flat_map(|one| &one.files) {
@@ -419,6 +462,7 @@ impl<'p> Build<'p> {
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
         };
         projecting.run(&mut stage, &mut told)?;
+        kept.finish()?;
         if is_quiet && stage.is_idle() {
             stage.forget();
             return Ok((0, 0));
@@ -436,6 +480,7 @@ impl<'p> Build<'p> {
             (pack, self.paths.pack()),
             (templates, self.paths.templates()),
             (served, self.paths.served()),
+            (told_path, self.paths.told()),
             (chain, self.paths.chain()),
         ];
         stage.publish(&self.paths, state, &self.left_behind)
@@ -475,6 +520,7 @@ impl<'p> Build<'p> {
             learned: self.learned,
             written,
             deleted,
+            is_without_twins: self.plan.layers.twins.are_too_many(reading.pages),
             findings: findings.into_iter().collect(),
         }
     }

@@ -26,6 +26,9 @@ const STALE_DAYS: i64 = 180;
 const DAY: i64 = 86_400;
 /// Bytes up to which a snapshot is made for a removal alone.
 const CHEAP: u64 = 1 << 20;
+/// Bytes of text up to which zstd takes all the time it wants: more than that
+/// would be felt in a build.
+const SMALL: u64 = 1 << 20;
 /// Bytes of removed addresses that fit the first line of a delta (D95).
 const MOST_REMOVED_BYTES: usize = 800_000;
 
@@ -209,20 +212,16 @@ impl Make<'_> {
             chain: self.plan.layers.chain.then(|| self.chain.clone()),
             extra: Vec::new(),
         };
-        let target = |coding: Coding| {
-            let path = self.folder.join(format!("{id}{}", ending(coding)));
-            Target { path, coding, level: coding.usual_level() }
-        };
-        let mut targets = vec![target(Coding::Zstd)];
+        let mut codings = vec![Coding::Zstd];
         if self.plan.layers.gzip {
-            targets.push(target(Coding::Gzip));
+            codings.push(Coding::Gzip);
         }
-        let written = self.write(lines, is_wanted, &header, &targets);
+        let written = self.write(lines, is_wanted, &header, &codings);
         let written = match written {
             // Pages so alike look like a bomb: plain, then (D34).
             Err(BuildError::Collection(_, WriteError::Ratio(ratio, _))) => {
                 told(&crate::rules::RATIO, format!("`{id}`, {ratio}:1"));
-                self.write(lines, is_wanted, &header, &[target(Coding::Plain)])?
+                self.write(lines, is_wanted, &header, &[Coding::Plain])?
             }
             other => other?,
         };
@@ -254,7 +253,7 @@ impl Make<'_> {
         lines: &Lines<'_>,
         is_wanted: &dyn Fn(&Row) -> bool,
         header: &Header,
-        targets: &[Target],
+        codings: &[Coding],
     ) -> Result<Vec<rutter_scp::Written>, BuildError> {
         let section = &self.tally.name;
         let wrong = |error: WriteError| BuildError::Collection(section.clone(), error);
@@ -267,7 +266,22 @@ impl Make<'_> {
             Ok(())
         })?;
         let spooled = writer.close().map_err(wrong)?;
-        spooled.finish(header.clone(), targets).map_err(wrong)
+        let decoded = spooled.decoded(header);
+        let target = |coding: &Coding| {
+            let path = self.folder.join(format!("{}{}", header.id, ending(*coding)));
+            Target { path, coding: *coding, level: level(*coding, decoded) }
+        };
+        let targets: Vec<Target> = codings.iter().map(target).collect();
+        spooled.finish(header.clone(), &targets).map_err(wrong)
+    }
+}
+
+/// How hard a collection is compressed: a function of its text alone, so that
+/// the same pages are the same bytes whenever they are written.
+fn level(coding: Coding, decoded: u64) -> u8 {
+    match coding {
+        Coding::Zstd if decoded <= SMALL => coding.highest_level(),
+        _ => coding.usual_level(),
     }
 }
 

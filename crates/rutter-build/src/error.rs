@@ -30,6 +30,9 @@ pub enum BuildError {
     /// What must not leave was found, and nobody has looked at it.
     #[error("{0} secrets or personal data found that nobody has acknowledged")]
     Private(u64),
+    /// Pages are larger than the format allows, and nobody said to omit them.
+    #[error("pages with more blocks than a collection may hold: {0}")]
+    Oversize(u64),
     /// A collection could not be written.
     #[error("collection of `{0}`")]
     Collection(String, #[source] WriteError),

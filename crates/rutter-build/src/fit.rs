@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rutter_extract::{Limits, SAMPLE, Sketch, Templates, sample_key};
 
 use crate::error::BuildError;
-use crate::inventory::Name;
+use crate::inventory::{Name, Names};
 use crate::ledger::Rows;
 use crate::pack::Keys;
 use crate::plan::{Plan, Source};
@@ -17,7 +17,7 @@ use crate::worker::Worker;
 /// Adapts the templates; tells how many versions were added.
 pub(crate) fn fit(
     plan: &Plan,
-    names: &[Name],
+    names: &Names,
     ledger: &Path,
     pack: &Path,
     templates: &mut Templates,
@@ -41,10 +41,10 @@ pub(crate) fn fit(
 }
 
 /// The pages with the smallest hashes of their addresses, in order.
-fn sample(names: &[Name]) -> Vec<&Name> {
+fn sample(names: &Names) -> Vec<Name<'_>> {
     let mut heap = BinaryHeap::new();
     for (at, name) in names.iter().enumerate() {
-        heap.push((sample_key(&name.url), at));
+        heap.push((sample_key(name.url), at));
         if SAMPLE < heap.len() {
             heap.pop();
         }
@@ -57,30 +57,30 @@ fn sample(names: &[Name]) -> Vec<&Name> {
 /// Those of the sample whose source is another than before.
 fn changed<'n>(
     plan: &Plan,
-    sample: &[&'n Name],
+    sample: &[Name<'n>],
     ledger: &Path,
     pack: &Path,
     templates: &Templates,
-) -> Result<Vec<&'n Name>, BuildError> {
-    let wanted: BTreeMap<&str, &Name> = sample.iter().map(|name| (&*name.url, *name)).collect();
+) -> Result<Vec<Name<'n>>, BuildError> {
+    let wanted: BTreeMap<&str, Name<'_>> = sample.iter().map(|name| (name.url, *name)).collect();
     let worker = Worker::new(plan, Arc::new(templates.clone()));
     let (mut rows, mut keys) = (Rows::open(ledger)?, Keys::open(pack)?);
     let mut same = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let Some(name) = wanted.get(row.url.as_str()) else { continue };
         let Some((key, _)) = keys.get(&row.url) else { continue };
-        if let Ok(bytes) = Worker::source(&plan.site.join(&*name.path)) {
+        if let Ok(bytes) = Worker::source(&plan.site.join(name.path)) {
             // A page that its address bars has another key; then it is looked
             // at once more, which costs nothing but time.
-            same.insert(&*name.url, key == worker.key(&bytes, row.template, None, row.digest));
+            same.insert(name.url, key == worker.key(&bytes, row.template, None, row.digest));
         }
     }
-    let is_changed = |name: &&&'n Name| !same.get(&*name.url).copied().unwrap_or(false);
+    let is_changed = |name: &&Name<'n>| !same.get(name.url).copied().unwrap_or(false);
     Ok(sample.iter().filter(is_changed).copied().collect())
 }
 
-fn sketches(plan: &Plan, names: &[&Name]) -> Vec<Sketch> {
-    let read = |name: &&Name| Worker::source(&plan.site.join(&*name.path)).ok();
+fn sketches(plan: &Plan, names: &[Name<'_>]) -> Vec<Sketch> {
+    let read = |name: &Name<'_>| Worker::source(&plan.site.join(name.path)).ok();
     let pages = names.iter().filter_map(read).filter(|bytes| rutter_extract::is_text(bytes));
     pages.map(|bytes| Sketch::of_html(&bytes, None, &Limits::USUAL)).collect()
 }

@@ -15,18 +15,83 @@ use crate::plan::{Base, Plan, Source};
 use crate::rules;
 
 /// A page's address and the file it comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Name {
-    pub(crate) url: Box<str>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name<'n> {
+    pub(crate) url: &'n str,
     /// Below the site's folder, with `/` between segments.
-    pub(crate) path: Box<str>,
+    pub(crate) path: &'n str,
+}
+
+/// The names of all pages, sorted by address. They are all that a build holds
+/// of every page, so they lie in one text, with sixteen bytes for each.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    text: String,
+    spans: Vec<Span>,
+}
+
+/// Where an address lies; the path is right behind it.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    at: usize,
+    url: u32,
+    path: u32,
+}
+
+impl Names {
+    fn push(&mut self, url: &str, path: &str) {
+        // Neither is ever as long as this.
+        let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.spans.push(Span { at: self.text.len(), url: len(url), path: len(path) });
+        self.text.push_str(url);
+        self.text.push_str(path);
+    }
+
+    /// Sorts; of pages with the same address the first stays, and the others
+    /// are handed over beside it.
+    fn settle(&mut self, take: &mut dyn FnMut(Name<'_>, Name<'_>)) {
+        let Self { text, spans } = self;
+        spans.sort_unstable_by(|one, other| name_of(text, *one).cmp(&name_of(text, *other)));
+        spans.dedup_by(|later, first| {
+            let (first, later) = (name_of(text, *first), name_of(text, *later));
+            let is_second = first.url == later.url;
+            if is_second {
+                take(first, later);
+            }
+            is_second
+        });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<Name<'_>> {
+        self.spans.get(at).map(|span| name_of(&self.text, *span))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
+        self.spans.iter().map(|span| name_of(&self.text, *span))
+    }
+}
+
+fn name_of(text: &str, span: Span) -> Name<'_> {
+    let path_at = span.at + span.url as usize;
+    Name {
+        url: text.get(span.at..path_at).unwrap_or_default(),
+        path: text.get(path_at..path_at + span.path as usize).unwrap_or_default(),
+    }
 }
 
 /// What lies in a site's folder.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     /// Sorted by address.
-    pub(crate) pages: Vec<Name>,
+    pub(crate) pages: Names,
     /// Everything else, sorted.
     pub(crate) others: Vec<Box<str>>,
     pub(crate) findings: Vec<(String, Finding)>,
@@ -90,21 +155,13 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
             }
         }
     }
-    found.pages.sort_unstable();
-    let mut kept: Vec<Name> = Vec::with_capacity(found.pages.len());
-    for name in found.pages {
-        match kept.last() {
-            Some(last) if last.url == name.url => {
-                let detail = format!("{}: `{}` is used", name.url, last.path);
-                let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
-                found.findings.push((name.path.clone().into(), finding));
-                found.others.push(name.path);
-            }
-            _ => kept.push(name),
-        }
-    }
-    kept.shrink_to_fit();
-    found.pages = kept;
+    let Inventory { pages, others, findings } = &mut found;
+    pages.settle(&mut |first, later| {
+        let detail = format!("{}: `{}` is used", first.url, first.path);
+        let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
+        findings.push((later.path.to_owned(), finding));
+        others.push(later.path.into());
+    });
     found.others.sort_unstable();
     Ok(found)
 }
@@ -125,7 +182,7 @@ fn sort_in(plan: &Plan, path: String, found: &mut Inventory) {
         return;
     }
     match address(&plan.base, &path) {
-        Some(url) => found.pages.push(Name { url: url.into(), path: path.into() }),
+        Some(url) => found.pages.push(&url, &path),
         None => {
             found.findings.push((path, Finding::new(&rules::ODD_NAME, Place::WHOLE, "")));
         }

@@ -40,11 +40,15 @@ mod served;
 mod signs;
 mod sources;
 mod state;
+mod table;
+mod told;
 mod worker;
 
 pub use build::build;
 pub use error::BuildError;
 pub use glob::Glob;
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
-pub use plan::{Base, BaseError, Host, Layers, Plan, Privacy, SectionRule, Source, Twins};
+pub use plan::{
+    Base, BaseError, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source, Twins,
+};
 pub use publish::recover;

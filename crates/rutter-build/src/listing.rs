@@ -82,7 +82,7 @@ impl<'p> Listing<'p> {
         published: &Published,
         existing: Option<&str>,
         stage: &mut Stage,
-    ) -> Result<Option<String>, BuildError> {
+    ) -> Result<Option<(String, Put)>, BuildError> {
         let Self { plan, sections, n_bytes, home } = self;
         let is_split = LONGEST < n_bytes;
         let mut parts = Vec::new();
@@ -119,8 +119,8 @@ impl<'p> Listing<'p> {
                 whole_out.write_all(&text).at(&whole)?;
                 std::io::copy(&mut File::open(path).at(path)?, &mut whole_out).at(&whole)?;
                 publish::close(whole_out, &whole)?;
-                if stage.take(Order::Parts, &file, whole)? == Put::NotOurs {
-                    taken = Some(file);
+                if stage.take(Order::Parts, &file, &whole)? == Put::NotOurs {
+                    taken = Some((file, Put::NotOurs));
                     continue;
                 }
                 links.push((name.clone(), plan.base.join(&file)));
@@ -153,10 +153,13 @@ impl<'p> Listing<'p> {
                 out
             }
         };
-        if existing.is_some() && plan.out.is_none() {
-            stage.put_beside(Order::Llms, "llms.txt", &text)?;
-        } else if stage.put(Order::Llms, "llms.txt", &text)? == Put::NotOurs {
-            taken = Some("llms.txt".to_owned());
+        let put = if existing.is_some() && plan.out.is_none() {
+            stage.put_beside(Order::Llms, "llms.txt", &text)?
+        } else {
+            stage.put(Order::Llms, "llms.txt", &text)?
+        };
+        if matches!(put, Put::NotOurs | Put::Linked) {
+            taken = Some(("llms.txt".to_owned(), put));
         }
         Ok(taken)
     }

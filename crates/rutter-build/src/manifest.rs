@@ -3,7 +3,6 @@
 //! A file is ours where its bytes are those we wrote. What is not known is not
 //! ours and is never touched.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -46,52 +45,125 @@ pub(crate) struct Ours {
     pub(crate) bytes: u64,
     pub(crate) digest: Digest,
     /// When it was written, in nanoseconds; an equal time spares a reading.
-    pub(crate) time: u128,
+    pub(crate) time: u64,
 }
 
-/// All files we wrote, by path below the output folder.
-#[derive(Debug, Clone, Default)]
+/// All files we wrote, by path below the output folder. A list may be as long
+/// as the site is large, so names lie in one text and the rest beside it.
+#[derive(Debug, Default)]
 pub(crate) struct Manifest {
-    pub(crate) files: BTreeMap<String, Ours>,
+    text: String,
+    /// Sorted by name.
+    slots: Vec<Slot>,
+}
+
+/// Where a name lies, and what is known of its file.
+#[derive(Debug)]
+struct Slot {
+    at: usize,
+    bytes: u64,
+    time: u64,
+    digest: Digest,
+    len: u32,
+    whose: Whose,
+}
+
+impl Slot {
+    fn ours(&self) -> Ours {
+        let Self { bytes, time, digest, whose, .. } = self;
+        Ours { whose: *whose, bytes: *bytes, digest: *digest, time: *time }
+    }
+}
+
+impl Ours {
+    /// The columns behind the name.
+    pub(crate) fn columns(&self) -> String {
+        let Self { whose, bytes, digest, time } = self;
+        format!("{}\t{bytes}\t{digest}\t{time}", whose.name())
+    }
+
+    pub(crate) fn of_columns(text: &str) -> Option<Self> {
+        let mut columns = text.split('\t');
+        let whose = columns.next()?;
+        let whose = Whose::ALL.into_iter().find(|known| known.name() == whose)?;
+        let bytes = columns.next()?.parse().ok()?;
+        let digest = Digest::parse(columns.next()?)?;
+        let time = columns.next()?.parse().ok()?;
+        columns.next().is_none().then_some(Self { whose, bytes, digest, time })
+    }
+}
+
+/// Writes a list, name by name.
+#[derive(Debug)]
+pub(crate) struct ListWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl ListWriter {
+    pub(crate) fn create(path: &Path, target: &Path) -> Result<Self, BuildError> {
+        let mut out = BufWriter::new(File::create(path).at(path)?);
+        writeln!(out, "{HEADING}\n# {}", target.display()).at(path)?;
+        Ok(Self { path: path.to_owned(), out })
+    }
+
+    pub(crate) fn push(&mut self, name: &str, columns: &str) -> Result<(), BuildError> {
+        writeln!(self.out, "{name}\t{columns}").at(&self.path)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), BuildError> {
+        self.out.flush().at(&self.path)
+    }
 }
 
 impl Manifest {
     /// The list, and the folder it is about; a missing or unreadable one
     /// knows nothing: a cache may be lost.
     pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
-        let mut files = BTreeMap::new();
         let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
         if lines.next()? != HEADING {
             return None;
         }
         let target = PathBuf::from(lines.next()?.strip_prefix("# ")?);
+        let mut list = Self::default();
         for line in lines {
-            let columns: Vec<&str> = line.split('\t').collect();
-            let &[path, whose, bytes, digest, time] = columns.as_slice() else { continue };
-            let whose = Whose::ALL.into_iter().find(|known| known.name() == whose);
-            if let (Some(whose), Ok(bytes), Some(digest), Ok(time)) =
-                (whose, bytes.parse(), Digest::parse(digest), time.parse())
-            {
-                files.insert(path.to_owned(), Ours { whose, bytes, digest, time });
-            }
+            let Some((name, columns)) = line.split_once('\t') else { continue };
+            let Some(ours) = Ours::of_columns(columns) else { continue };
+            let Ok(len) = u32::try_from(name.len()) else { continue };
+            let at = list.text.len();
+            list.text.push_str(name);
+            let Ours { whose, bytes, digest, time } = ours;
+            list.slots.push(Slot { at, bytes, time, digest, len, whose });
         }
-        Some((target, Self { files }))
+        let Self { text, slots } = &mut list;
+        // It was written in order; this only makes sure.
+        slots.sort_by(|one, other| name_of(text, one).cmp(name_of(text, other)));
+        Some((target, list))
     }
 
-    pub(crate) fn save(&self, path: &Path, target: &Path) -> Result<(), BuildError> {
-        let mut out = BufWriter::new(File::create(path).at(path)?);
-        writeln!(out, "{HEADING}\n# {}", target.display()).at(path)?;
-        for (name, ours) in &self.files {
-            let Ours { whose, bytes, digest, time } = ours;
-            writeln!(out, "{name}\t{}\t{bytes}\t{digest}\t{time}", whose.name()).at(path)?;
-        }
-        out.flush().at(path)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Ours> {
+        let found = self.slots.binary_search_by(|slot| name_of(&self.text, slot).cmp(name)).ok()?;
+        self.slots.get(found).map(Slot::ours)
+    }
+
+    /// All names with what is known of them, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Ours)> {
+        self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.ours()))
+    }
+
+    /// The name at a place in the order.
+    pub(crate) fn name(&self, at: usize) -> &str {
+        self.slots.get(at).map_or("", |slot| name_of(&self.text, slot))
     }
 
     /// Whether the file that is there now is the one we wrote.
     pub(crate) fn is_ours(&self, folder: &Path, name: &str) -> bool {
-        let Some(ours) = self.files.get(name) else { return false };
+        let Some(ours) = self.get(name) else { return false };
         if ours.whose == Whose::Beside {
             return false;
         }
@@ -107,7 +179,7 @@ impl Manifest {
 impl Manifest {
     /// Whether every file is there with the size and time it had.
     pub(crate) fn is_in_place(&self, folder: &Path) -> bool {
-        self.files.iter().all(|(name, ours)| {
+        self.iter().all(|(name, ours)| {
             fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| {
                 metadata.len() == ours.bytes && time_of(&metadata) == ours.time
             })
@@ -124,7 +196,7 @@ impl Manifest {
     ) -> bool {
         let mut n_copies = 0;
         for name in names.filter(|name| !is_made(name)) {
-            let Some(ours) = self.files.get(name) else { return false };
+            let Some(ours) = self.get(name) else { return false };
             let is_same = fs::metadata(site.join(name)).is_ok_and(|metadata| {
                 metadata.len() == ours.bytes && time_of(&metadata) == ours.time
             });
@@ -133,14 +205,18 @@ impl Manifest {
             }
             n_copies += 1;
         }
-        n_copies == self.files.values().filter(|ours| ours.whose == Whose::Site).count()
+        n_copies == self.slots.iter().filter(|slot| slot.whose == Whose::Site).count()
     }
 }
 
+fn name_of<'t>(text: &'t str, slot: &Slot) -> &'t str {
+    text.get(slot.at..slot.at + slot.len as usize).unwrap_or_default()
+}
+
 /// When a file was last written, in nanoseconds.
-pub(crate) fn time_of(metadata: &Metadata) -> u128 {
+pub(crate) fn time_of(metadata: &Metadata) -> u64 {
     let time = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    time.map_or(0, |time| time.as_nanos())
+    time.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0)
 }
 
 /// The digest of a file's bytes.

@@ -77,6 +77,8 @@ pub struct Outcome {
     pub written: u64,
     /// Files taken away.
     pub deleted: u64,
+    /// Whether there are no twins because there are too many pages.
+    pub is_without_twins: bool,
     /// Findings, by code, with their number.
     pub findings: Vec<(&'static str, u64)>,
 }

@@ -40,6 +40,8 @@ pub struct Plan {
     pub restricted: Vec<String>,
     /// Sections by path prefix; empty for a section per first path segment.
     pub sections: Vec<SectionRule>,
+    /// What becomes of pages that a collection may not hold.
+    pub oversize: Oversize,
     /// How often the site is said to change.
     pub update: Frequency,
     /// Which artefacts are written.
@@ -79,6 +81,7 @@ impl Plan {
             exclude: Vec::new(),
             restricted: Vec::new(),
             sections: Vec::new(),
+            oversize: Oversize::Stop,
             update: Frequency::Weekly,
             layers: Layers::default(),
             privacy: Privacy::default(),
@@ -128,6 +131,8 @@ pub struct Layers {
     pub collections: bool,
     /// Whether `scp:` elements stand in a sitemap of their own (D16).
     pub separate_sitemap: bool,
+    /// Whether sitemaps say where their schemas lie (D15).
+    pub schema_location: bool,
     /// Whether collections also come as gzip.
     pub gzip: bool,
     /// Whether there is a collection of all pages beside those of sections.
@@ -154,6 +159,7 @@ impl Default for Layers {
             sitemap: true,
             collections: true,
             separate_sitemap: false,
+            schema_location: false,
             gzip: true,
             all: true,
             chain: true,
@@ -189,6 +195,21 @@ impl Twins {
             Self::Off => false,
         }
     }
+
+    /// Whether they are left out for the number of pages alone.
+    pub(crate) fn are_too_many(self, n_pages: u64) -> bool {
+        self == Self::Auto && Self::MOST < usize::try_from(n_pages).unwrap_or(usize::MAX)
+    }
+}
+
+/// What becomes of a page with more blocks than the format allows, however its
+/// text is put together (D36).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oversize {
+    /// Nothing is published before the owner has looked at it.
+    Stop,
+    /// It is left out of collections, and that is said.
+    Omit,
 }
 
 /// A kind of web host.
@@ -288,5 +309,23 @@ impl Base {
     /// The path of an address below the site, without a first slash.
     pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
         url.strip_prefix(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_twins_stop_at_a_hundred_thousand_pages() {
+        for (twins, n_pages, are_written, are_too_many) in [
+            (Twins::Auto, 100_000, true, false),
+            (Twins::Auto, 100_001, false, true),
+            (Twins::On, 100_001, true, false),
+            (Twins::Off, 100_001, false, false),
+        ] {
+            assert_eq!(twins.are_written(n_pages), are_written, "{twins:?} {n_pages}");
+            assert_eq!(twins.are_too_many(n_pages as u64), are_too_many, "{twins:?} {n_pages}");
+        }
     }
 }

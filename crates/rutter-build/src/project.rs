@@ -1,5 +1,6 @@
 //! Pass 2: one scan of ledger and pack writes everything but collections.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::chain::Published;
 use crate::error::{At, BuildError};
 use crate::hosts;
 use crate::inject;
-use crate::inventory::{self, Name};
+use crate::inventory::{self, Names};
 use crate::ledger::{Row, Rows, Sight};
 use crate::listing::{self, Listing};
 use crate::manifest::Whose;
@@ -29,7 +30,7 @@ use crate::signs::{Before, Sitemap, adverts};
 pub(crate) struct Projecting<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) sections: &'p Sections,
-    pub(crate) names: &'p [Name],
+    pub(crate) names: &'p Names,
     pub(crate) others: &'p [Box<str>],
     pub(crate) ledger: &'p Path,
     pub(crate) pack: &'p Path,
@@ -63,20 +64,20 @@ impl Projecting<'_> {
         let mut names = self.names.iter().peekable();
         while let Some(row) = rows.next()? {
             // What could not be read is part of the site all the same.
-            while let Some(name) = names.next_if(|name| *name.url < *row.url) {
-                self.copy_unread(&name.path, stage, told)?;
+            while let Some(name) = names.next_if(|name| name.url < row.url.as_str()) {
+                self.copy_unread(name.path, stage, told)?;
             }
-            let name = names.next_if(|name| *name.url == *row.url);
+            let name = names.next_if(|name| name.url == row.url);
             if row.sight == Sight::Gone {
                 continue;
             }
             let Some(record) = records.get(&row.url)? else {
                 if let Some(name) = name {
-                    self.copy_unread(&name.path, stage, told)?;
+                    self.copy_unread(name.path, stage, told)?;
                 }
                 continue;
             };
-            let path = name.map(|name| &*name.path);
+            let path = name.map(|name| name.path);
             let mut twin = None;
             if row.is_public() && has_twins {
                 twin = self.twin(&row, path, &record.markdown, stage, told)?;
@@ -101,7 +102,7 @@ impl Projecting<'_> {
             }
         }
         for name in names {
-            self.copy_unread(&name.path, stage, told)?;
+            self.copy_unread(name.path, stage, told)?;
         }
         self.copy_others(stage, told)?;
         self.finish(sitemap, listing, stage, told)?;
@@ -109,7 +110,10 @@ impl Projecting<'_> {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
             matches!(ending, Some("html" | "htm" | "xhtml"))
         };
-        served.finish(&stage.new, self.published, &is_page)
+        stage.list(&mut |path, file| {
+            if is_page(path) { Ok(()) } else { served.file(path, file, self.published) }
+        })?;
+        served.finish()
     }
 
     fn twin(
@@ -131,8 +135,8 @@ impl Projecting<'_> {
             return Ok(None);
         }
         match stage.put(Order::Twins, &twin, markdown)? {
-            Put::NotOurs => {
-                told(&twin, &rules::NOT_OURS, String::new());
+            put @ (Put::NotOurs | Put::Linked) => {
+                say_taken(&twin, put, told);
                 Ok(None)
             }
             Put::Staged | Put::Same => Ok(Some(twin)),
@@ -167,7 +171,13 @@ impl Projecting<'_> {
             (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
             (true, None) => self.copy(path, digest, stage, told)?,
             (false, Some(bytes)) => {
-                stage.put_beside(Order::Heads, path, &bytes)?;
+                say_taken(path, stage.put_beside(Order::Heads, path, &bytes)?, told);
+            }
+            (false, None) if is_html && stage.was_beside(path) && !source.is_symlink() => {
+                let bytes = fs::read(&source).unwrap_or_default();
+                if let Cow::Owned(bytes) = inject::without(&bytes) {
+                    stage.give_back(Order::Heads, path, &bytes)?;
+                }
             }
             (false, None) => {}
         }
@@ -232,7 +242,7 @@ impl Projecting<'_> {
         }
         for name in self.others {
             // What was told to be replaced is.
-            if !is_made(self.plan, name) && !stage.new.files.contains_key(&**name) {
+            if !is_made(self.plan, name) && !stage.has(name) {
                 self.copy(name, None, stage, told)?;
             }
         }
@@ -269,12 +279,12 @@ impl Projecting<'_> {
             let existing = self.owners("llms.txt", &block::MARKDOWN, stage);
             let taken =
                 listing.finish(main.as_deref(), self.published, existing.as_deref(), stage)?;
-            if let Some(taken) = taken {
-                told(&taken, &rules::NOT_OURS, String::new());
+            if let Some((taken, put)) = taken {
+                say_taken(&taken, put, told);
             }
         }
         if let Some(host) = plan.layers.headers {
-            self.headers(host, stage)?;
+            self.headers(host, stage, told)?;
         }
         Ok(())
     }
@@ -356,24 +366,30 @@ impl Projecting<'_> {
             !block::without(&text, &block::HASH).trim().is_empty()
         });
         if is_owners && plan.out.is_none() {
-            stage.put_beside(Order::Robots, "robots.txt", &merged)?;
-        } else if stage.put(Order::Robots, "robots.txt", &merged)? == Put::NotOurs {
-            told("robots.txt", &rules::NOT_OURS, String::new());
+            say_taken("robots.txt", stage.put_beside(Order::Robots, "robots.txt", &merged)?, told);
+        } else {
+            say_taken("robots.txt", stage.put(Order::Robots, "robots.txt", &merged)?, told);
         }
         Ok(())
     }
 
-    fn headers(&self, host: Host, stage: &mut Stage) -> Result<(), BuildError> {
+    fn headers(
+        &self,
+        host: Host,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
         let text = hosts::headers(self.plan, host);
         match host {
             Host::Netlify => {
                 let existing = self.owners("_headers", &block::HASH, stage);
                 let merged = block::merged(existing.as_deref().unwrap_or(""), &text, &block::HASH);
-                if existing.is_some() && self.plan.out.is_none() {
-                    stage.put_beside(Order::Robots, "_headers", merged.as_bytes())?;
+                let put = if existing.is_some() && self.plan.out.is_none() {
+                    stage.put_beside(Order::Robots, "_headers", merged.as_bytes())?
                 } else {
-                    stage.put(Order::Robots, "_headers", merged.as_bytes())?;
-                }
+                    stage.put(Order::Robots, "_headers", merged.as_bytes())?
+                };
+                say_taken("_headers", put, told);
             }
             // For the server's own configuration, not for visitors.
             Host::Nginx => {
@@ -387,8 +403,10 @@ impl Projecting<'_> {
 
 /// Tells where somebody else's file is in the way.
 fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
-    if put == Put::NotOurs {
-        told(path, &rules::NOT_OURS, String::new());
+    match put {
+        Put::NotOurs => told(path, &rules::NOT_OURS, String::new()),
+        Put::Linked => told(path, &rules::LINKED, String::new()),
+        Put::Staged | Put::Same => {}
     }
 }
 

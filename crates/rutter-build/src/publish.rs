@@ -4,17 +4,24 @@
 //! only then moved, what is named before what names it. Files whose bytes are
 //! already there are not touched.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rutter_page::Digest;
+use rutter_scp::{Entry, Sorter};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{At, BuildError};
-use crate::journal::{Journal, Move};
-use crate::manifest::{Manifest, Ours, Whose, digest_of, time_of};
+use crate::journal::{Draft, Journal};
+use crate::manifest::{ListWriter, Manifest, Ours, Whose, digest_of, time_of};
 use crate::state::{Lock, Paths, whole};
+use crate::table::hash_of;
+
+/// The stage inside a target on another disk than the state.
+const ELSEWHERE: &str = ".rutter-stage";
 
 /// When a file appears: what is named comes before what names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +38,10 @@ pub(crate) enum Order {
     Heads,
 }
 
+impl Order {
+    const COUNT: usize = 8;
+}
+
 /// Why a file is not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Put {
@@ -40,19 +51,28 @@ pub(crate) enum Put {
     Same,
     /// Somebody else's file is in the way.
     NotOurs,
+    /// It would have to be put into a link of the owner's.
+    Linked,
 }
 
-/// Files on their way to the output folder.
+/// Files on their way to the output folder. Of each file only a hash of its
+/// name stays in memory: there may be as many as the site has pages.
 #[derive(Debug)]
 pub(crate) struct Stage {
     target: PathBuf,
     /// Where files of the target are staged: on its file system.
     folder: PathBuf,
+    /// The folder of the state.
+    state: PathBuf,
     n_files: usize,
-    staged: Vec<(Order, String, PathBuf)>,
-    old: Manifest,
-    /// What will be ours when this is published.
-    pub(crate) new: Manifest,
+    n_staged: u64,
+    /// What is staged, a file and its name on each line, by when it appears.
+    moves: [Option<BufWriter<File>>; Order::COUNT],
+    old: Arc<Manifest>,
+    /// Names that are given, as hashes.
+    given: HashSet<u128>,
+    /// What will be ours when this is published, until all of it is known.
+    new: Option<Sorter>,
     may_replace: MayReplace,
 }
 
@@ -69,24 +89,41 @@ impl Stage {
     pub(crate) fn open(
         paths: &Paths,
         target: &Path,
-        old: Manifest,
+        old: Arc<Manifest>,
         may_replace: MayReplace,
     ) -> Result<Self, BuildError> {
         let target = whole(target);
-        let folder = if on_same_disk(&paths.folder, &target) {
-            paths.stage()
-        } else {
-            target.join(".rutter-stage")
-        };
+        let is_near = on_same_disk(&paths.folder, &target);
+        let folder = if is_near { paths.stage() } else { target.join(ELSEWHERE) };
+        Self::open_in(paths, target, folder, old, may_replace)
+    }
+
+    fn open_in(
+        paths: &Paths,
+        target: PathBuf,
+        folder: PathBuf,
+        old: Arc<Manifest>,
+        may_replace: MayReplace,
+    ) -> Result<Self, BuildError> {
+        clear_elsewhere(paths);
+        if folder != paths.stage() {
+            // Whoever finds this state later must find the stage too.
+            let note = paths.elsewhere();
+            let text = serde_json::to_string(&folder).expect("a path is JSON");
+            fs::write(&note, text).at(&note)?;
+        }
         drop(fs::remove_dir_all(&folder));
         fs::create_dir_all(&folder).at(&folder)?;
         Ok(Self {
             target,
             folder,
+            state: paths.folder.clone(),
             n_files: 0,
-            staged: Vec::new(),
+            n_staged: 0,
+            moves: Default::default(),
             old,
-            new: Manifest::default(),
+            given: HashSet::new(),
+            new: Some(Sorter::new(&paths.folder)),
             may_replace,
         })
     }
@@ -123,7 +160,7 @@ impl Stage {
     /// the elements of collections, which no generator writes.
     fn is_lost(&self, name: &str) -> bool {
         let is_sitemap = name.strip_prefix("sitemap").is_some_and(|rest| !rest.contains('/'));
-        self.old.files.is_empty()
+        self.old.is_empty()
             && is_sitemap
             && fs::read_to_string(self.target.join(name))
                 .is_ok_and(|text| text.contains("<scp:version>"))
@@ -153,19 +190,42 @@ impl Stage {
         }
         let path = self.fresh();
         fs::write(&path, bytes).at(&path)?;
-        self.enter(order, name, path, &ours);
+        self.enter(order, name, &path, &ours)?;
         Ok(Put::Staged)
     }
 
     /// Stages a file of the owner with something of ours in it. It stays the
-    /// owner's: it is never taken away.
+    /// owner's: it is never taken away, and a link stays a link.
     pub(crate) fn put_beside(
         &mut self,
         order: Order,
         name: &str,
         bytes: &[u8],
     ) -> Result<Put, BuildError> {
+        let path = self.target.join(name);
+        if path.is_symlink() {
+            let is_same = fs::read(&path).is_ok_and(|found| found == bytes);
+            return Ok(if is_same { Put::Same } else { Put::Linked });
+        }
         self.put_as(Whose::Beside, order, name, bytes)
+    }
+
+    /// Stages a file of the owner without what an earlier build put into it;
+    /// from now on it is none of ours.
+    pub(crate) fn give_back(
+        &mut self,
+        order: Order,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), BuildError> {
+        let path = self.fresh();
+        fs::write(&path, bytes).at(&path)?;
+        self.queue(order, name, &path)
+    }
+
+    /// Whether something of ours was put into this file of the owner.
+    pub(crate) fn was_beside(&self, name: &str) -> bool {
+        self.old.get(name).is_some_and(|ours| ours.whose == Whose::Beside)
     }
 
     /// Stages a file that was written into the stage.
@@ -173,16 +233,16 @@ impl Stage {
         &mut self,
         order: Order,
         name: &str,
-        path: PathBuf,
+        path: &Path,
     ) -> Result<Put, BuildError> {
-        let digest = digest_of(&path).at(&path)?;
-        let bytes = fs::metadata(&path).at(&path)?.len();
+        let digest = digest_of(path).at(path)?;
+        let bytes = fs::metadata(path).at(path)?.len();
         let ours = Ours { whose: Whose::Made, bytes, digest, time: 0 };
         if let Some(put) = self.known(name, &ours)? {
-            fs::remove_file(&path).at(&path)?;
+            fs::remove_file(path).at(path)?;
             return Ok(put);
         }
-        self.enter(order, name, path, &ours);
+        self.enter(order, name, path, &ours)?;
         Ok(Put::Staged)
     }
 
@@ -198,13 +258,13 @@ impl Stage {
     ) -> Result<Put, BuildError> {
         let metadata = fs::metadata(source).at(source)?;
         let there = fs::symlink_metadata(self.target.join(name)).ok();
-        if let (Some(ours), Some(there)) = (self.old.files.get(name), &there)
+        if let (Some(ours), Some(there)) = (self.old.get(name), &there)
             && ours.bytes == metadata.len()
             && ours.bytes == there.len()
             && ours.time == time_of(there)
             && known.map_or(ours.time == time_of(&metadata), |known| known == ours.digest)
         {
-            self.new.files.insert(name.to_owned(), ours.clone());
+            self.give(name, &ours)?;
             return Ok(Put::Same);
         }
         let digest = match known {
@@ -223,14 +283,14 @@ impl Stage {
             let file = File::open(&path).at(&path)?;
             file.set_modified(time).at(&path)?;
         }
-        self.enter(order, name, path, &ours);
+        self.enter(order, name, &path, &ours)?;
         Ok(Put::Staged)
     }
 
     /// Whether nothing is to be done for a file, or nothing may be.
     fn known(&mut self, name: &str, wanted: &Ours) -> Result<Option<Put>, BuildError> {
         // A name is given once: whoever came first has it.
-        if self.new.files.contains_key(name) {
+        if self.has(name) {
             return Ok(Some(Put::NotOurs));
         }
         let path = self.target.join(name);
@@ -240,13 +300,13 @@ impl Stage {
             && there.len() == wanted.bytes
         {
             let time = time_of(there);
-            let by_time = self.old.files.get(name).filter(|ours| ours.time == time);
+            let by_time = self.old.get(name).filter(|ours| ours.time == time);
             let found = match by_time {
                 Some(ours) => ours.digest,
                 None => digest_of(&path).at(&path)?,
             };
             if found == wanted.digest {
-                self.new.files.insert(name.to_owned(), Ours { time, ..wanted.clone() });
+                self.give(name, &Ours { time, ..wanted.clone() })?;
                 return Ok(Some(Put::Same));
             }
         }
@@ -254,78 +314,131 @@ impl Stage {
         Ok((!is_free).then_some(Put::NotOurs))
     }
 
-    fn enter(&mut self, order: Order, name: &str, path: PathBuf, ours: &Ours) {
-        let time = fs::metadata(&path).map_or(0, |metadata| time_of(&metadata));
-        let ours = Ours { time, ..ours.clone() };
-        self.new.files.insert(name.to_owned(), ours);
-        self.staged.push((order, name.to_owned(), path));
+    /// Whether a name is given already.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.given.contains(&hash_of(name))
     }
 
-    /// Files that were ours and are no longer wanted.
-    fn unwanted(&self) -> Vec<String> {
-        let gone = self.old.files.keys().filter(|name| !self.new.files.contains_key(*name));
-        gone.filter(|name| self.old.is_ours(&self.target, name)).cloned().collect()
+    /// Enters a file into the list of ours.
+    fn give(&mut self, name: &str, ours: &Ours) -> Result<(), BuildError> {
+        if let Some(new) = &mut self.new
+            && self.given.insert(hash_of(name))
+        {
+            let Entry { modified, .. } = Entry::empty();
+            new.push(name, modified, ours.columns().as_bytes()).at(&self.state)?;
+        }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        order: Order,
+        name: &str,
+        path: &Path,
+        ours: &Ours,
+    ) -> Result<(), BuildError> {
+        let time = fs::metadata(path).map_or(0, |metadata| time_of(&metadata));
+        self.give(name, &Ours { time, ..ours.clone() })?;
+        self.queue(order, name, path)
+    }
+
+    /// Remembers what is to be moved where.
+    fn queue(&mut self, order: Order, name: &str, path: &Path) -> Result<(), BuildError> {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let list = self.folder.join(format!("moves-{}", order as usize));
+        let Some(moves) = self.moves.get_mut(order as usize) else { return Ok(()) };
+        let out = match moves {
+            Some(out) => out,
+            None => moves.insert(create(&list)?),
+        };
+        self.n_staged += 1;
+        writeln!(out, "{file}\t{name}").at(&list)
+    }
+
+    /// Ends the entering of files and writes their list; hands each over, in
+    /// the order of names.
+    pub(crate) fn list(
+        &mut self,
+        take: &mut dyn FnMut(&str, &Ours) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        let Some(new) = self.new.take() else { return Ok(()) };
+        let mut sorted = new.finish().at(&self.state)?;
+        let mut out = ListWriter::create(&self.files_new(), &self.target)?;
+        let mut entry = Entry::empty();
+        while sorted.next(&mut entry).at(&self.state)? {
+            let columns = String::from_utf8_lossy(&entry.line);
+            out.push(&entry.key, &columns)?;
+            if let Some(ours) = Ours::of_columns(&columns) {
+                take(&entry.key, &ours)?;
+            }
+        }
+        out.finish()
+    }
+
+    fn files_new(&self) -> PathBuf {
+        self.state.join("files.new")
+    }
+
+    /// Files that were ours and are no longer wanted, by their places.
+    fn unwanted(&self) -> Vec<usize> {
+        let gone = self.old.iter().enumerate().filter(|(_, (name, _))| !self.has(name));
+        gone.filter(|(_, (name, _))| self.old.is_ours(&self.target, name))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// Whether publishing would change no file.
     pub(crate) fn is_idle(&self) -> bool {
-        self.staged.is_empty() && self.unwanted().is_empty()
+        self.n_staged == 0 && self.unwanted().is_empty()
     }
 
-    /// Publishes; `state` are files of the state, staged and final.
+    /// Publishes what was staged and listed; `state` are files of the state,
+    /// staged and final.
     ///
     /// Gives how many files were written and taken away.
     pub(crate) fn publish(
         mut self,
         paths: &Paths,
-        mut state: Vec<(PathBuf, PathBuf)>,
+        state: Vec<(PathBuf, PathBuf)>,
         left_behind: &[PathBuf],
     ) -> Result<(u64, u64), BuildError> {
-        self.staged.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        self.list(&mut |_, _| Ok(()))?;
         let unwanted = self.unwanted();
-        let list = paths.folder.join("files.new");
-        self.new.save(&list, &self.target)?;
-        state.push((list, paths.files()));
-        let mut journal = Journal::new();
-        let moves = self.staged.iter();
-        let moves = moves.map(|(_, name, path)| Move::new(path.clone(), self.target.join(name)));
-        journal.moves.extend(moves);
-        journal.removals.extend(unwanted.iter().map(|name| self.target.join(name)));
-        journal.removals.extend_from_slice(left_behind);
-        journal.stages.push(self.folder.clone());
-        journal.state = state;
-        self.flush(paths, &journal)?;
-        journal.commit(paths)?;
-        let (written, deleted) = (journal.moves.len() as u64, journal.removals.len() as u64);
-        journal.redo(paths)?;
-        remove_empty_folders(&self.target, &unwanted);
+        let mut draft = Draft::create(paths)?;
+        for (order, out) in std::mem::take(&mut self.moves).into_iter().enumerate() {
+            let Some(out) = out else { continue };
+            let list = self.folder.join(format!("moves-{order}"));
+            close(out, &list)?;
+            for line in BufReader::new(File::open(&list).at(&list)?).lines() {
+                let line = line.at(&list)?;
+                if let Some((file, name)) = line.split_once('\t') {
+                    draft.put(self.folder.join(file), self.target.join(name))?;
+                }
+            }
+        }
+        for (from, to) in state {
+            draft.state(from, to)?;
+        }
+        draft.state(self.files_new(), paths.files())?;
+        for at in &unwanted {
+            draft.remove(self.target.join(self.old.name(*at)))?;
+        }
+        for path in left_behind {
+            draft.remove(path.clone())?;
+        }
+        draft.stage(&self.folder)?;
+        let (written, deleted) = (draft.moves, draft.removals);
+        draft.commit(paths)?.redo()?;
+        clear_elsewhere(paths);
+        remove_empty_folders(&self.target, unwanted.iter().map(|at| self.old.name(*at)));
         Ok((written, deleted))
-    }
-
-    /// Everything the journal will name is on disk before the journal is.
-    fn flush(&self, paths: &Paths, journal: &Journal) -> Result<(), BuildError> {
-        #[cfg(target_os = "linux")]
-        {
-            for folder in [&self.folder, &paths.folder] {
-                let file = File::open(folder).at(folder)?;
-                rustix::fs::syncfs(&file).map_err(std::io::Error::from).at(folder)?;
-            }
-            let _ = journal;
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let staged = self.staged.iter().map(|(_, _, path)| path);
-            for path in staged.chain(journal.state.iter().map(|(path, _)| path)) {
-                File::open(path).and_then(|file| file.sync_all()).at(path)?;
-            }
-            let _ = paths;
-        }
-        Ok(())
     }
 
     /// Nothing is published; the stage goes.
     pub(crate) fn forget(self) {
         drop(fs::remove_dir_all(&self.folder));
+        drop(fs::remove_file(self.files_new()));
+        drop(fs::remove_file(self.state.join("stage.path")));
     }
 }
 
@@ -354,14 +467,28 @@ pub fn recover(state: &Path) -> Result<bool, BuildError> {
 pub(crate) fn roll_forward(paths: &Paths) -> Result<bool, BuildError> {
     let Some(journal) = Journal::load(paths)? else {
         drop(fs::remove_dir_all(paths.stage()));
+        clear_elsewhere(paths);
         return Ok(false);
     };
-    journal.redo(paths)?;
+    journal.redo()?;
+    clear_elsewhere(paths);
     Ok(true)
 }
 
+/// Takes away a stage on another disk, and the note that names it.
+fn clear_elsewhere(paths: &Paths) {
+    let note = paths.elsewhere();
+    let Ok(text) = fs::read(&note) else { return };
+    let folder: Option<PathBuf> = serde_json::from_slice(&text).ok();
+    // Nothing but a stage of ours goes, whatever the note says.
+    if let Some(folder) = folder.filter(|folder| folder.ends_with(ELSEWHERE)) {
+        drop(fs::remove_dir_all(folder));
+    }
+    drop(fs::remove_file(note));
+}
+
 /// Folders that held nothing but files we took away.
-fn remove_empty_folders(target: &Path, names: &[String]) {
+fn remove_empty_folders<'n>(target: &Path, names: impl Iterator<Item = &'n str>) {
     for name in names {
         let mut folder = target.join(name);
         // Not further than the target, and only what is empty.
@@ -380,5 +507,40 @@ fn on_same_disk(one: &Path, other: &Path) -> bool {
     {
         let _ = (one, other);
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_stage_on_another_disk_is_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::new(&folder.path().join("state"));
+        let target = folder.path().join("out");
+        for folder in [&paths.folder, &target] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let open = |stage: &Path| {
+            let may_replace = MayReplace::Ours(Vec::new());
+            Stage::open_in(&paths, target.clone(), stage.to_owned(), Arc::default(), may_replace)
+        };
+        let stage = target.join(ELSEWHERE);
+        // A build that ends here was killed.
+        open(&stage).unwrap().put(Order::Site, "a.txt", b"a").unwrap();
+        assert!(stage.join("1").exists());
+        assert!(!recover(&paths.folder).unwrap());
+        assert!(!stage.exists() && !paths.elsewhere().exists());
+        // One that is published leaves nothing either.
+        let mut staged = open(&stage).unwrap();
+        staged.put(Order::Site, "a.txt", b"a").unwrap();
+        assert_eq!(staged.publish(&paths, Vec::new(), &[]).unwrap(), (1, 0));
+        assert!(target.join("a.txt").exists() && !stage.exists());
+        assert!(!paths.elsewhere().exists());
+        // A note that names anything else is not followed.
+        fs::write(paths.elsewhere(), serde_json::to_vec(&target).unwrap()).unwrap();
+        recover(&paths.folder).unwrap();
+        assert!(target.join("a.txt").exists());
     }
 }

@@ -28,6 +28,7 @@ use crate::plan::Plan;
 use crate::rules;
 use crate::section::{ALL, Sections};
 use crate::sources::{Sourced, Sources};
+use crate::table::Table;
 use crate::worker::{Answer, Fresh, Job, Known, What, Worker};
 
 /// Pages that may be under way at once.
@@ -48,8 +49,8 @@ pub(crate) struct Start<'p> {
     pub(crate) new_pack: PathBuf,
     pub(crate) changes: PathBuf,
     /// Dates of the sitemap that was there before us.
-    pub(crate) sitemap_dates: BTreeMap<String, Timestamp>,
-    pub(crate) git_dates: BTreeMap<String, Timestamp>,
+    pub(crate) sitemap_dates: &'p Table<Timestamp>,
+    pub(crate) git_dates: Table<Timestamp>,
     pub(crate) n_pages: usize,
 }
 
@@ -288,14 +289,14 @@ impl<'s, 'l> Pass<'s, 'l> {
             modified: row.modified,
             template: row.template,
         });
-        let date = |dates: &BTreeMap<String, Timestamp>, name: &str| dates.get(name).copied();
+        let date = |dates: &Table<Timestamp>, name: &str| dates.get(name).copied();
         let job = Job {
             at,
             key: self.keys.get(&page.url),
             bar: gate::of_address(self.start.plan, self.start.robots, &page.url),
             hints: dates::Hints {
                 own: None,
-                sitemap: date(&self.start.sitemap_dates, &page.url),
+                sitemap: date(self.start.sitemap_dates, &page.url),
                 git: page.path.as_deref().and_then(|path| date(&self.start.git_dates, path)),
             },
             url: page.url.clone(),

@@ -39,8 +39,8 @@ rutter_finding::rules! {
     /// A page of more blocks than the format allows.
     OVERSIZE = "BD008" "oversize-page" (warning, "D36")
         "page has more blocks than a collection may hold, and is left out of it",
-        "Readers must refuse such a page.",
-        "Split the page.";
+        "Readers must refuse such a page, so the build stops.",
+        "Split the page, or set `oversize` to `omit`.";
     /// Collections that compress too well.
     RATIO = "BD009" "too-well-compressed" (advice, "SCP-180")
         "pages are so alike that readers would take the compressed file for a bomb; it is published plain",
@@ -61,4 +61,9 @@ rutter_finding::rules! {
         "page's address is not below the site's address",
         "It is left out.",
         "Correct the address, or the base address.";
+    /// A file of the owner that is a link to another.
+    LINKED = "BD013" "linked-file" (advice, "D81")
+        "file is a link to another; nothing is put into it",
+        "Writing there would change the other file, or turn the link into a file of its own.",
+        "Put what is wanted into the file it leads to, or give --out DIR.";
 }

@@ -37,16 +37,10 @@ impl Sections {
     }
 
     /// One for each first path segment with enough pages, the largest first.
-    pub(crate) fn found<'u>(base: &Base, urls: impl Iterator<Item = &'u str>) -> Self {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for url in urls {
-            let inside = base.strip(url).unwrap_or_default();
-            if let Some((segment, _)) = inside.split_once('/') {
-                *counts.entry(segment).or_default() += 1;
-            }
-        }
+    pub(crate) fn found(base: &Base, segments: &Segments) -> Self {
+        let counts = segments.counts.iter().map(|(segment, n_pages)| (segment.as_str(), *n_pages));
         let mut large: Vec<(&str, usize)> =
-            counts.into_iter().filter(|(_, n_pages)| FEWEST <= *n_pages).collect();
+            counts.filter(|(_, n_pages)| FEWEST <= *n_pages).collect();
         large.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
         large.truncate(MOST - 1);
         let mut rules: Vec<(String, String)> = Vec::new();
@@ -96,6 +90,25 @@ impl Sections {
     }
 }
 
+/// How many pages begin with which segment of a path.
+#[derive(Debug, Default)]
+pub(crate) struct Segments {
+    counts: BTreeMap<String, usize>,
+}
+
+impl Segments {
+    pub(crate) fn count(&mut self, base: &Base, url: &str) {
+        let inside = base.strip(url).unwrap_or_default();
+        let Some((segment, _)) = inside.split_once('/') else { return };
+        match self.counts.get_mut(segment) {
+            Some(n_pages) => *n_pages += 1,
+            None => {
+                self.counts.insert(segment.to_owned(), 1);
+            }
+        }
+    }
+}
+
 /// A name that collections may have.
 fn legal(segment: &str) -> String {
     let name: String = segment
@@ -117,7 +130,11 @@ mod tests {
         urls.extend((0..20).map(|n| format!("https://h.example/docs/{n}")));
         urls.extend((0..30).map(|n| format!("https://h.example/all/{n}")));
         urls.extend((0..20).map(|n| format!("https://h.example/%C3%A9/{n}")));
-        let sections = Sections::found(&base, urls.iter().map(String::as_str));
+        let mut segments = Segments::default();
+        for url in &urls {
+            segments.count(&base, url);
+        }
+        let sections = Sections::found(&base, &segments);
         assert_eq!(sections.names(), ["-C3-A9", "all_", "docs", "main"]);
         assert_eq!(sections.of(&base, "https://h.example/docs/x"), "docs");
         assert_eq!(sections.of(&base, "https://h.example/docs"), "main");

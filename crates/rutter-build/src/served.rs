@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::chain::Published;
 use crate::error::{At, BuildError};
-use crate::manifest::Manifest;
+use crate::manifest::Ours;
 use crate::publish;
 
 /// What is known of one file.
@@ -70,36 +70,32 @@ impl ServedWriter {
         })
     }
 
-    /// Everything we wrote beside the pages.
-    pub(crate) fn finish(
-        mut self,
-        ours: &Manifest,
+    /// A file we wrote beside the pages.
+    pub(crate) fn file(
+        &mut self,
+        path: &str,
+        file: &Ours,
         published: &Published,
-        is_page: &dyn Fn(&str) -> bool,
     ) -> Result<(), BuildError> {
-        for (path, file) in &ours.files {
-            if is_page(path) {
-                continue;
-            }
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let collection = published
-                .collections
-                .iter()
-                .find(|one| one.files.iter().any(|file| file.name == name));
-            let (media_type, coding, cache) = kind_of(path);
-            let digest = match collection {
-                // Of the text, not of the coded bytes (D08).
-                Some(one) => one.checksum().map(|sum| sum.to_string()),
-                None => Some(file.digest.to_string()),
-            };
-            let modified = collection.map(|one| one.generated);
-            let cache = match collection {
-                Some(one) if one.since.is_some() => "delta",
-                Some(_) => "snapshot",
-                None => cache,
-            };
-            self.entry(&Served { path, media_type, coding, digest, modified, twin: None, cache })?;
-        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let collection =
+            published.collections.iter().find(|one| one.files.iter().any(|file| file.name == name));
+        let (media_type, coding, cache) = kind_of(path);
+        let digest = match collection {
+            // Of the text, not of the coded bytes (D08).
+            Some(one) => one.checksum().map(|sum| sum.to_string()),
+            None => Some(file.digest.to_string()),
+        };
+        let modified = collection.map(|one| one.generated);
+        let cache = match collection {
+            Some(one) if one.since.is_some() => "delta",
+            Some(_) => "snapshot",
+            None => cache,
+        };
+        self.entry(&Served { path, media_type, coding, digest, modified, twin: None, cache })
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), BuildError> {
         write!(self.out, "\n]}}\n").at(&self.path)?;
         publish::close(self.out, &self.path)
     }

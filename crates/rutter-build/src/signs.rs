@@ -1,6 +1,5 @@
 //! The sitemap, with what it announces, and the sitemap that was there before.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -9,7 +8,8 @@ use rutter_page::Timestamp;
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Coding, Kind, Version};
 use rutter_signpost::sitemap::{
-    AlternateLink, Child, Entry, Foreign, Item, Limits, Push, Reader, UrlsetWriter, write_index,
+    AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Limits, Push, Reader, SchemaLocation,
+    UrlsetWriter, write_index,
 };
 
 use crate::chain::Published;
@@ -20,6 +20,7 @@ use crate::pack::Meta;
 use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
 use crate::read::Tally;
+use crate::table::{Table, hash_of};
 
 /// Folder of collections, below the output folder.
 pub(crate) const SCP: &str = "scp";
@@ -30,30 +31,51 @@ const MOST_CHILDREN: usize = 1000;
 /// What a sitemap that is not ours says, by address.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
-    pub(crate) dates: BTreeMap<String, Timestamp>,
-    /// Entries with more than an address and a date.
-    entries: BTreeMap<String, Entry>,
+    pub(crate) dates: Table<Timestamp>,
+    /// Of entries with more than an address and a date.
+    more: Table<More>,
+}
+
+/// What an entry says beside its address and its date.
+#[derive(Debug)]
+struct More {
+    changefreq: Option<ChangeFreq>,
+    priority: Option<f32>,
+    /// Few sites have these, but on every page.
+    rest: Option<Box<(Vec<AlternateLink>, Vec<String>)>>,
+}
+
+/// Whether a date that came with a site's sitemap is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// It is one of ours.
+    Always,
+    /// One date for nearly all pages is the time of a build.
+    UnlessAlike,
 }
 
 impl Before {
     /// Reads the sitemap of the site's own generator.
     pub(crate) fn read(plan: &Plan) -> Self {
-        let mut before = Self::of_folder(plan, &plan.site);
-        // One date for nearly all pages is the time of a build.
-        let mut counts: BTreeMap<Timestamp, usize> = BTreeMap::new();
-        for date in before.dates.values() {
-            *counts.entry(*date).or_default() += 1;
-        }
-        let most = counts.values().max().copied().unwrap_or(0);
-        if 3 < before.dates.len() && before.dates.len() < most * 2 {
-            before.dates.clear();
-        }
-        before
+        Gathered::of_folder(plan, &plan.site).settle(Trust::UnlessAlike)
     }
 
     /// Reads the sitemap of a folder as it is.
     pub(crate) fn of_folder(plan: &Plan, folder: &Path) -> Self {
-        let mut before = Self::default();
+        Gathered::of_folder(plan, folder).settle(Trust::Always)
+    }
+}
+
+/// The same while sitemaps are being read.
+#[derive(Debug, Default)]
+struct Gathered {
+    dates: Vec<(u128, Timestamp)>,
+    more: Vec<(u128, More)>,
+}
+
+impl Gathered {
+    fn of_folder(plan: &Plan, folder: &Path) -> Self {
+        let mut gathered = Self::default();
         let mut waiting = vec![folder.join("sitemap.xml")];
         let mut n_read = 0;
         while let Some(path) = waiting.pop() {
@@ -61,9 +83,21 @@ impl Before {
             if MOST_CHILDREN < n_read {
                 break;
             }
-            before.file(plan, folder, &path, &mut waiting);
+            gathered.file(plan, folder, &path, &mut waiting);
         }
-        before
+        gathered
+    }
+
+    fn settle(self, trust: Trust) -> Before {
+        let Self { mut dates, mut more } = self;
+        // What is said last of an address counts.
+        dates.reverse();
+        more.reverse();
+        let mut dates = Table::of(dates);
+        if trust == Trust::UnlessAlike && are_alike(&dates) {
+            dates = Table::default();
+        }
+        Before { dates, more: Table::of(more) }
     }
 
     fn file(&mut self, plan: &Plan, folder: &Path, path: &Path, waiting: &mut Vec<PathBuf>) {
@@ -78,20 +112,27 @@ impl Before {
                 }
                 Item::Url(entry) => {
                     let Ok(url) = rutter_page::PageUrl::parse(entry.loc.as_str()) else { continue };
-                    let url = url.key().to_owned();
-                    self.dates.extend(entry.lastmod.map(|date| (url.clone(), date)));
-                    let has_more = !entry.extensions.is_empty()
-                        || !entry.alternates.is_empty()
-                        || entry.changefreq.is_some()
-                        || entry.priority.is_some();
-                    if has_more {
-                        self.entries.insert(url, entry);
+                    let url = hash_of(url.key());
+                    let Entry { lastmod, changefreq, priority, alternates, extensions, .. } = entry;
+                    self.dates.extend(lastmod.map(|date| (url, date)));
+                    let has_rest = !extensions.is_empty() || !alternates.is_empty();
+                    if has_rest || changefreq.is_some() || priority.is_some() {
+                        let rest = has_rest.then(|| Box::new((alternates, extensions)));
+                        self.more.push((url, More { changefreq, priority, rest }));
                     }
                 }
                 Item::Foreign(_) => {}
             }
         }
     }
+}
+
+/// Whether most pages have one date.
+fn are_alike(dates: &Table<Timestamp>) -> bool {
+    let mut sorted: Vec<Timestamp> = dates.things().copied().collect();
+    sorted.sort_unstable();
+    let most = sorted.chunk_by(|one, other| one == other).map(<[_]>::len).max().unwrap_or(0);
+    3 < sorted.len() && sorted.len() < most * 2
 }
 
 /// What the sitemap announces: one element per coding (D06).
@@ -203,7 +244,8 @@ impl<'p> Sitemap<'p> {
         meta: &Meta,
         stage: &mut Stage,
     ) -> Result<(), BuildError> {
-        let old = self.before.entries.get(&row.url);
+        let old = self.before.more.get(&row.url);
+        let rest = old.and_then(|old| old.rest.as_deref());
         let mut alternates: Vec<AlternateLink> = meta
             .languages
             .iter()
@@ -213,11 +255,9 @@ impl<'p> Sitemap<'p> {
                 media_type: None,
             })
             .collect();
-        if let Some(old) = old {
-            for link in &old.alternates {
-                if !alternates.iter().any(|known| known.hreflang == link.hreflang) {
-                    alternates.push(link.clone());
-                }
+        for link in rest.map_or(&[][..], |(alternates, _)| alternates) {
+            if !alternates.iter().any(|known| known.hreflang == link.hreflang) {
+                alternates.push(link.clone());
             }
         }
         let entry = Entry {
@@ -227,14 +267,20 @@ impl<'p> Sitemap<'p> {
             changefreq: old.and_then(|old| old.changefreq),
             priority: old.and_then(|old| old.priority),
             alternates,
-            extensions: old.map_or_else(Vec::new, |old| old.extensions.clone()),
+            extensions: rest.map_or_else(Vec::new, |(_, extensions)| extensions.clone()),
             line: 0,
         };
         loop {
             if self.open.is_none() {
                 let path = stage.fresh();
                 let foreign = std::mem::take(&mut self.foreign);
-                let writer = UrlsetWriter::new(publish::create(&path)?, &foreign).at(&path)?;
+                let schemas = if self.plan.layers.schema_location {
+                    SchemaLocation::Said
+                } else {
+                    SchemaLocation::Unsaid
+                };
+                let out = publish::create(&path)?;
+                let writer = UrlsetWriter::with_schemas(out, &foreign, schemas).at(&path)?;
                 self.open = Some((writer, path));
             }
             let Some((writer, path)) = &mut self.open else { unreachable!("it was opened above") };
@@ -267,14 +313,14 @@ impl<'p> Sitemap<'p> {
         let stem = name.strip_suffix(".xml").unwrap_or(name);
         if let [(path, _)] = self.done.as_slice() {
             let path = path.clone();
-            return Self::put(name, stem, path, stage);
+            return Self::put(name, stem, &path, stage);
         }
         if self.done.is_empty() {
             return Ok((None, None));
         }
         for (n, (path, newest)) in std::mem::take(&mut self.done).into_iter().enumerate() {
             let child = format!("{stem}-{}.xml", n + 1);
-            if stage.take(Order::Parts, &child, path)? == Put::NotOurs {
+            if stage.take(Order::Parts, &child, &path)? == Put::NotOurs {
                 return Ok((None, Some(child)));
             }
             names.push(Child { loc: self.plan.base.join(&child), lastmod: newest });
@@ -282,25 +328,25 @@ impl<'p> Sitemap<'p> {
         let path = stage.fresh();
         let out = write_index(publish::create(&path)?, &names).at(&path)?;
         publish::close(out, &path)?;
-        Self::put(name, stem, path, stage)
+        Self::put(name, stem, &path, stage)
     }
 
     /// Puts the entry file in its place, or beside somebody else's.
     fn put(
         name: &str,
         stem: &str,
-        path: PathBuf,
+        path: &Path,
         stage: &mut Stage,
     ) -> Result<(Option<String>, Option<String>), BuildError> {
         let copy = stage.fresh();
-        std::fs::copy(&path, &copy).at(&path)?;
+        std::fs::copy(path, &copy).at(path)?;
         if stage.take(Order::Sitemap, name, path)? != Put::NotOurs {
             std::fs::remove_file(&copy).at(&copy)?;
             return Ok((Some(name.to_owned()), None));
         }
         let other = format!("{stem}-rutter.xml");
-        match stage.take(Order::Sitemap, &other, copy)? {
-            Put::NotOurs => Ok((None, Some(name.to_owned()))),
+        match stage.take(Order::Sitemap, &other, &copy)? {
+            Put::NotOurs | Put::Linked => Ok((None, Some(name.to_owned()))),
             Put::Staged | Put::Same => Ok((Some(other), Some(name.to_owned()))),
         }
     }

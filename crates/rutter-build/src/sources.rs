@@ -9,16 +9,25 @@ use rutter_finding::{Finding, Place};
 use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
 
 use crate::error::{At, BuildError};
-use crate::inventory::Name;
+use crate::inventory::Names;
 use crate::plan::Plan;
 use crate::rules;
+use crate::section::Segments;
 use crate::worker::From;
 
 /// Gives pages one by one.
 #[derive(Debug)]
 pub(crate) enum Sources {
-    Files { folder: PathBuf, names: Arc<[Name]>, at: usize },
+    Files { folder: PathBuf, names: Arc<Names>, at: usize },
     Lines { sorted: Sorted, next: Entry, has_next: bool },
+}
+
+/// Lines that were taken in, each page counted as often as it came.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) sources: Sources,
+    pub(crate) n_pages: usize,
+    pub(crate) segments: Segments,
 }
 
 /// A page and where it comes from.
@@ -31,7 +40,7 @@ pub(crate) struct Sourced {
 }
 
 impl Sources {
-    pub(crate) fn files(plan: &Plan, names: Arc<[Name]>) -> Self {
+    pub(crate) fn files(plan: &Plan, names: Arc<Names>) -> Self {
         Self::Files { folder: plan.site.clone(), names, at: 0 }
     }
 
@@ -39,7 +48,7 @@ impl Sources {
     pub(crate) fn lines(
         plan: &Plan,
         tell: &mut dyn FnMut(&str, Finding),
-    ) -> Result<(Self, usize), BuildError> {
+    ) -> Result<Taken, BuildError> {
         let name = plan.site.display().to_string();
         let file = File::open(&plan.site).at(&plan.site)?;
         let size = file.metadata().ok().map(|metadata| metadata.len());
@@ -47,6 +56,7 @@ impl Sources {
         let mut lines = Lines::open(file, size, Limits::DEFAULT).map_err(wrong)?;
         let mut sorter = Sorter::new(&plan.state);
         let mut n_pages = 0;
+        let mut segments = Segments::default();
         let mut findings: Vec<Finding> = Vec::new();
         loop {
             let taken = lines.next(&mut findings, |record| {
@@ -54,6 +64,7 @@ impl Sources {
                 if plan.base.strip(&key).is_none() {
                     return Err(Some((record.line, key)));
                 }
+                segments.count(&plan.base, &key);
                 let page = rutter_scp::canonical(record.page);
                 let line = page.to_line();
                 sorter.push(&key, page.modified, line.as_bytes()).map_err(|_| None)
@@ -77,7 +88,7 @@ impl Sources {
         let mut sorted = sorter.finish().at(&plan.state)?;
         let mut next = Entry::empty();
         let has_next = sorted.next(&mut next).at(&plan.state)?;
-        Ok((Self::Lines { sorted, next, has_next }, n_pages))
+        Ok(Taken { sources: Self::Lines { sorted, next, has_next }, n_pages, segments })
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Sourced>, BuildError> {
@@ -86,9 +97,9 @@ impl Sources {
                 let name = names.get(*at);
                 *at += 1;
                 Ok(name.map(|name| Sourced {
-                    url: name.url.clone().into(),
-                    from: From::File(folder.join(&*name.path)),
-                    path: Some(name.path.clone()),
+                    url: name.url.to_owned(),
+                    from: From::File(folder.join(name.path)),
+                    path: Some(name.path.into()),
                 }))
             }
             Self::Lines { sorted, next, has_next } => {

@@ -40,12 +40,21 @@ impl Paths {
         self.folder.join("served.json")
     }
 
+    pub(crate) fn told(&self) -> PathBuf {
+        self.folder.join("told.jsonl")
+    }
+
     pub(crate) fn collections(&self) -> PathBuf {
         self.folder.join("collections")
     }
 
     pub(crate) fn journal(&self) -> PathBuf {
         self.folder.join("journal.json")
+    }
+
+    /// Names the stage where that is on another disk.
+    pub(crate) fn elsewhere(&self) -> PathBuf {
+        self.folder.join("stage.path")
     }
 
     pub(crate) fn stage(&self) -> PathBuf {
@@ -70,7 +79,7 @@ impl Lock {
         // What is cached, staged or locked is nobody's to commit.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\njournal.json\nlock\nstage/\nnext/\nnginx.conf\n*.new\n")
+            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nstage/\nnext/\nnginx.conf\n*.new\n")
                 .at(&ignore)?;
         }
         let path = paths.folder.join("lock");

@@ -156,6 +156,12 @@ impl Spooled {
         self.spool.state.map(|state| Chain { from: None, state, pages, removed: Vec::new() })
     }
 
+    /// Bytes of the text with this line 1, checksum included.
+    pub fn decoded(&self, header: &Header) -> u64 {
+        let header = Header { checksum: Some(Digest([0; 32])), ..header.clone() };
+        header.to_line().len() as u64 + self.spool.bytes
+    }
+
     /// Makes line 1, hashes, compresses, and puts every target in its place.
     ///
     /// The header's checksum is computed here, whatever it was.

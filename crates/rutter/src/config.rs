@@ -21,7 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_build::{Base, Host, SectionRule, Source, Twins};
+use rutter_build::{Base, Host, Oversize, SectionRule, Source, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use toml::de::{DeTable, DeValue};
@@ -103,6 +103,8 @@ keys! {
             "Files that are not pages of the site; * within a segment, ** across";
         restricted: Vec<String>, "restricted", "[]",
             "How the paths of pages begin that need a login; they are left out of everything";
+        oversize: Oversize, "oversize", "stop",
+            "What becomes of a page with more blocks than a collection may hold: stop the build, or omit the page";
         update: Frequency, "update", "weekly",
             "How often the site is said to change";
         git_dates: bool, "git-dates", "false",
@@ -121,6 +123,8 @@ keys! {
         collections: bool, "collections", "true", "Write SCP collections";
         separate_sitemap: bool, "separate-sitemap", "false",
             "Announce collections in a sitemap of their own, not in sitemap.xml";
+        schema_location: bool, "schema-location", "false",
+            "Say in sitemaps where their schemas lie (xsi:schemaLocation)";
         gzip: bool, "gzip", "true", "Write collections as gzip too, beside zstd";
         all: bool, "all", "true", "Write a collection of all pages, beside those of sections";
         chain: bool, "chain", "true", "Let deltas carry removals and states";
@@ -179,6 +183,7 @@ impl Key {
             "acknowledged" => "FILE",
             "source" => "KIND",
             "update" => "OFTEN",
+            "oversize" => "DO",
             "twins" => "WHEN",
             "headers" => "HOST",
             _ => self.shape.placeholder(),
@@ -294,6 +299,31 @@ fn of_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Written, Fau
         read.map_err(|what| Fault::new(&by, what))?;
     }
     Ok(written)
+}
+
+/// What is wrong with the names of variables: those that look like settings
+/// and are none, each with the one that was probably meant.
+pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
+    let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    let flags = || KEYS.iter().map(|key| key.flag);
+    let mut messages = Vec::new();
+    for name in names {
+        let Some(name) = name.to_str() else { continue };
+        // These two are told to commands that render pages.
+        let is_told = matches!(name, "RUTTER_URL" | "RUTTER_FILE");
+        let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_told) else { continue };
+        if known.iter().any(|known| known == name) {
+            continue;
+        }
+        let meant = nearest(setting, flags());
+        let meant = meant.and_then(|flag| KEYS.iter().find(|key| key.flag == flag));
+        let meant = meant.map(|key| format!("; did you mean {}?", key.variable()));
+        let shown = rutter_finding::visible(name);
+        messages
+            .push(format!("{shown} is not a setting and is ignored{}", meant.unwrap_or_default()));
+    }
+    messages.sort();
+    messages
 }
 
 /// Reads a file, called by a name in messages.

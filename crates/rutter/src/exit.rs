@@ -44,7 +44,7 @@ impl Exit {
             return Some(Self::Integrity);
         }
         match cause.downcast_ref() {
-            Some(BuildError::Private(_)) => return Some(Self::Refused),
+            Some(BuildError::Private(_) | BuildError::Oversize(_)) => return Some(Self::Refused),
             Some(BuildError::State(..) | BuildError::Previous(..)) => {
                 return Some(Self::Integrity);
             }
@@ -86,6 +86,7 @@ mod tests {
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         for (error, exit) in [
             (BuildError::Private(1), Exit::Refused),
+            (BuildError::Oversize(1), Exit::Refused),
             (BuildError::State(path.clone(), 3), Exit::Integrity),
             (BuildError::Previous(path.clone(), "broken".into()), Exit::Integrity),
             (BuildError::NoPages(path.clone()), Exit::Failure),

@@ -87,6 +87,7 @@ fn build_hint(error: &BuildError) -> Option<&'static str> {
         BuildError::Private(_) => {
             "take them out, or list them in the file that `acknowledged` names"
         }
+        BuildError::Oversize(_) => "split them, or give --oversize omit",
         BuildError::Previous(..) => "give --previous a folder with all published files",
         _ => return None,
     })

@@ -69,6 +69,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
         restricted: restricted(written.restricted)?,
         sections: sections(written.sections)?,
+        oversize: written.oversize.map_or(defaults.oversize, Given::value),
         update: written.update.map_or(defaults.update, Given::value),
         layers,
         privacy,
@@ -201,6 +202,7 @@ fn layers(written: &Written) -> Layers {
     Layers {
         sitemap: chosen(written.sitemap.as_ref(), usual.sitemap),
         collections: chosen(written.collections.as_ref(), usual.collections),
+        schema_location: chosen(written.schema_location.as_ref(), usual.schema_location),
         separate_sitemap: chosen(written.separate_sitemap.as_ref(), usual.separate_sitemap),
         gzip: chosen(written.gzip.as_ref(), usual.gzip),
         all: chosen(written.all.as_ref(), usual.all),

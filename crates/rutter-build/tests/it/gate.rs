@@ -1,6 +1,6 @@
 //! What may leave, and how far (D85, D94).
 
-use rutter_build::BuildError;
+use rutter_build::{BuildError, Oversize};
 
 use crate::site::{BASE, Site, page, words};
 
@@ -143,4 +143,27 @@ fn spec_comments_and_private_data_of_people_stay_out() {
         plan.reread = true;
     });
     assert!(matches!(strict, Err(BuildError::Private(1))));
+}
+
+#[test] // D36
+fn ours_a_page_of_too_many_blocks_stops_the_build_unless_it_may_be_omitted() {
+    let mut site = Site::of(6);
+    site.build();
+    let before = site.files();
+    let code: Vec<String> = (0..1100).map(|n| format!("<pre>{n}: {}</pre>", words(n))).collect();
+    let code = code.concat();
+    site.put("steps.html", &page("Home", "Steps", &format!("{}</p>{code}<p>", words(1))));
+    let stopped = site.build_with(|_| {}).err();
+    assert!(matches!(stopped, Some(BuildError::Oversize(1))), "{stopped:?}");
+    assert_eq!(site.files(), before);
+    let omit = |plan: &mut rutter_build::Plan| plan.oversize = Oversize::Omit;
+    // It still holds when nothing changes.
+    for _ in 0..2 {
+        let (outcome, heard) = site.build_with(omit).unwrap();
+        assert_eq!(outcome.pages, 7);
+        assert_eq!(heard.codes("steps.html").last(), Some(&"BD008"));
+        assert_eq!(listed(&site, "steps.html"), (true, false, false));
+    }
+    let again = site.build_with(|_| {}).err();
+    assert!(matches!(again, Some(BuildError::Oversize(1))), "{again:?}");
 }

@@ -189,6 +189,24 @@ fn ours_pages_may_come_as_lines_or_markdown() {
     assert_eq!(outcome.pages, 25);
     assert_eq!(heard.findings.iter().map(|found| found.1).collect::<Vec<_>>(), ["BD012"]);
     assert_eq!(other.newest("all", "snapshot").unwrap().1, lines);
+    // Fewer pages than a section needs are one; more have sections of their own.
+    assert_eq!(outcome.sections.len(), 1);
+    let mut site = Site::of(48);
+    let wanted: Vec<(String, u64)> =
+        site.build().sections.into_iter().map(|section| (section.name, section.pages)).collect();
+    let mut other = Site::new();
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    fs::write(other.path("pages.jsonl"), lines.join("\n")).unwrap();
+    let file = other.path("pages.jsonl");
+    let (outcome, _) = other
+        .build_with(|plan| {
+            plan.site = file;
+            plan.source = Source::Lines;
+        })
+        .unwrap();
+    let found = outcome.sections.into_iter().map(|section| (section.name, section.pages));
+    assert_eq!(found.collect::<Vec<_>>(), wanted);
+    assert_eq!(wanted.len(), 4);
     let mut notes = Site::new();
     notes.put(
         "index.md",
@@ -236,7 +254,7 @@ fn changed(old: &Files, new: &Files) -> Vec<String> {
 fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Files) {
     let stage = site.path("state/stage");
     fs::create_dir_all(&stage).unwrap();
-    let mut moves = Vec::new();
+    let mut journal = vec![serde_json::json!({"format": 3})];
     for (n, name) in names.iter().enumerate() {
         let (from, to) = (stage.join(n.to_string()), site.path("out").join(name));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -246,12 +264,12 @@ fn lay_out(site: &Site, names: &[String], n_moved: usize, old: &Files, new: &Fil
             let nanos = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
             (bytes.len(), u64::try_from(nanos).unwrap())
         });
-        moves.push(serde_json::json!({"from": from, "to": to, "before": before}));
+        let step = serde_json::json!({"from": from, "to": to, "before": before});
+        journal.push(serde_json::json!({"move": step}));
     }
-    let journal = serde_json::json!({
-        "format": 2, "moves": moves, "state": [], "removals": [], "stages": [stage],
-    });
-    fs::write(site.path("state/journal.json"), journal.to_string()).unwrap();
+    journal.push(serde_json::json!({"stage": stage}));
+    let lines: Vec<String> = journal.iter().map(ToString::to_string).collect();
+    fs::write(site.path("state/journal.json"), lines.join("\n")).unwrap();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -321,12 +339,13 @@ fn ours_what_was_written_after_an_interruption_is_newer() {
     let robots = target.join("robots.txt");
     let before = (fs::metadata(&robots).unwrap().len(), time(&robots));
     let journal = format!(
-        r#"{{"format":2,"moves":[
-            {{"from":{:?},"to":{:?},"before":[1,1]}},
-            {{"from":{:?},"to":{:?},"before":null}},
-            {{"from":{:?},"to":{:?},"before":[{},{}]}},
-            {{"from":"/nowhere/x","to":"/nowhere/y","before":null}}
-        ],"state":[],"removals":[],"stages":[{:?}]}}"#,
+        r#"{{"format":3}}
+{{"move":{{"from":{:?},"to":{:?},"before":[1,1]}}}}
+{{"move":{{"from":{:?},"to":{:?},"before":null}}}}
+{{"move":{{"from":{:?},"to":{:?},"before":[{},{}]}}}}
+{{"move":{{"from":"/nowhere/x","to":"/nowhere/y","before":null}}}}
+{{"stage":{:?}}}
+"#,
         stage.join("1"),
         target.join("docs/0002.html"),
         stage.join("2"),
@@ -437,4 +456,36 @@ fn ours_what_is_told_to_be_replaced_is() {
     let (_, heard) = site.build_with(|_| {}).unwrap();
     assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
     assert_eq!(site.files()["docs/0002.md"], b"mine");
+}
+
+#[test]
+fn ours_what_still_holds_is_still_said() {
+    let mut site = Site::of(6);
+    site.put("docs/0002.md", "the owner's own");
+    site.put("headless.html", "<p>A page of a few words, and no head at all in it.");
+    let change = |plan: &mut rutter_build::Plan| {
+        plan.base = rutter_build::Base::parse("https://harbour.example/pier/").unwrap();
+        plan.out = None;
+        plan.layers.inject = true;
+    };
+    let (_, first) = site.build_with(change).unwrap();
+    let (outcome, again) = site.build_with(change).unwrap();
+    assert!(outcome.is_unchanged());
+    for (place, code) in
+        [("docs/0002.md", "BD003"), ("robots.txt", "BD007"), ("headless.html", "BD010")]
+    {
+        assert!(first.codes(place).contains(&code), "{place}");
+    }
+    let sorted = |heard: crate::site::Heard| {
+        let mut findings = heard.findings;
+        findings.sort();
+        findings
+    };
+    assert_eq!(sorted(first), sorted(again));
+    assert!(outcome.findings.contains(&("BD003", 1)));
+    // What was in the way is gone: ours takes the place.
+    site.remove("docs/0002.md");
+    let (outcome, heard) = site.build_with(change).unwrap();
+    assert_eq!(outcome.written, 3, "the twin, and what names it: page and list");
+    assert!(heard.codes("docs/0002.md").is_empty());
 }

@@ -34,6 +34,74 @@ fn ours_links_are_put_into_heads_and_change_nothing_else() {
     assert_eq!(crate::site::files(&site.path("site")), files);
 }
 
+#[test] // D81
+fn ours_links_that_are_no_longer_wanted_are_taken_out_again() {
+    let mut site = Site::of(8);
+    site.put("own.html", &page("Home", "Own", &words(900)).replace("</title>", "</title>\n\n\r\n"));
+    let before = crate::site::files(&site.path("site"));
+    let inject = |wanted: bool| {
+        move |plan: &mut rutter_build::Plan| {
+            plan.out = None;
+            plan.layers.inject = wanted;
+        }
+    };
+    site.build_with(inject(true)).unwrap();
+    // The owner's generator has written one of them anew since.
+    site.put("docs/0004.html", &page("Home", "Page 4", &words(4004)));
+    // A page that may no longer be shown loses them too.
+    let hidden = page("Home", "Page 6", &words(6))
+        .replace("<title>", "<meta name=\"robots\" content=\"noindex\"><title>");
+    let text = fs::read_to_string(site.path("site/docs/0006.html")).unwrap();
+    site.put(
+        "docs/0006.html",
+        &text.replace("<title>", "<meta name=\"robots\" content=\"noindex\"><title>"),
+    );
+    site.build_with(inject(true)).unwrap();
+    assert_eq!(fs::read_to_string(site.path("site/docs/0006.html")).unwrap(), hidden);
+
+    let (outcome, _) = site.build_with(inject(false)).unwrap();
+    assert_eq!((outcome.changed, outcome.removed), (0, 0));
+    let after = crate::site::files(&site.path("site"));
+    for (name, bytes) in &before {
+        match name.as_str() {
+            "docs/0004.html" => {
+                assert_eq!(after[name], page("Home", "Page 4", &words(4004)).as_bytes());
+            }
+            "docs/0006.html" => assert_eq!(after[name], hidden.as_bytes()),
+            _ => assert_eq!(after[name], *bytes, "{name}"),
+        }
+    }
+    assert!(site.build_with(inject(false)).unwrap().0.is_unchanged());
+}
+
+#[cfg(unix)]
+#[test] // D81
+fn ours_a_link_of_the_owner_stays_a_link() {
+    use std::os::unix::fs::symlink;
+    let mut site = Site::of(4);
+    let shared = site.path("shared");
+    fs::create_dir(&shared).unwrap();
+    let text = page("Home", "Shared", &words(77));
+    fs::write(shared.join("page.html"), &text).unwrap();
+    fs::write(shared.join("robots.txt"), "User-agent: *\nDisallow: /shop/\n").unwrap();
+    symlink(shared.join("page.html"), site.path("site/shared.html")).unwrap();
+    symlink(shared.join("robots.txt"), site.path("site/robots.txt")).unwrap();
+    for _ in 0..2 {
+        let (outcome, heard) = site
+            .build_with(|plan| {
+                plan.out = None;
+                plan.layers.inject = true;
+            })
+            .unwrap();
+        assert_eq!(outcome.pages, 6);
+        for name in ["shared.html", "robots.txt"] {
+            assert!(site.path("site").join(name).is_symlink(), "{name}");
+            assert_eq!(heard.codes(name), ["BD013"], "{name}");
+        }
+        assert_eq!(fs::read_to_string(shared.join("page.html")).unwrap(), text);
+    }
+}
+
 #[test] // D92
 fn ours_a_site_under_a_path_says_what_its_root_needs() {
     let mut site = Site::of(5);
@@ -101,4 +169,31 @@ fn ours_collections_may_be_announced_apart() {
     assert_eq!(offers.len(), 2);
     let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
     assert_eq!(robots.matches("Sitemap: ").count(), 2);
+}
+
+#[test] // SCP-124 D15
+fn spec_sitemaps_may_say_where_their_schemas_lie() {
+    let mut site = Site::of(6);
+    site.build();
+    let sitemap = |site: &Site| fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
+    assert!(!sitemap(&site).contains("schemaLocation"));
+    site.build_with(|plan| plan.layers.schema_location = true).unwrap();
+    let text = sitemap(&site);
+    let root = text.lines().find(|line| line.starts_with("<urlset")).unwrap();
+    assert!(root.contains("xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""), "{root}");
+    let pairs = "xsi:schemaLocation=\"http://www.sitemaps.org/schemas/sitemap/0.9 \
+                 http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd \
+                 https://scp-protocol.org/schemas/sitemap/1.0 \
+                 https://scp-protocol.org/schemas/sitemap/1.0/sitemap-extension.xsd\"";
+    assert!(root.contains(pairs), "{root}");
+    // It reads without a finding, and announces the same.
+    assert_eq!(site.sitemap().0.len(), 7);
+    // What announces nothing names the schema of sitemaps alone.
+    site.build_with(|plan| {
+        plan.layers.schema_location = true;
+        plan.layers.collections = false;
+    })
+    .unwrap();
+    let text = sitemap(&site);
+    assert!(text.contains("schemaLocation") && !text.contains("scp-protocol.org"), "{text}");
 }

@@ -25,7 +25,7 @@ use rutter_page::Timestamp;
 
 pub use judge::{Judge, judge};
 pub use read::{Reader, is_sitemap};
-pub use write::{Push, UrlsetWriter, write_index};
+pub use write::{Push, SchemaLocation, UrlsetWriter, write_index};
 
 /// Namespace of sitemaps 0.9.
 pub const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";

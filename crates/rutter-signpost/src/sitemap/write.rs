@@ -6,6 +6,25 @@ use super::{Child, Entry, Foreign, MOST_BYTES, MOST_URLS, NAMESPACE, XHTML, time
 
 /// Namespaces that have a prefix of their own; others are declared in place.
 const PREFIXES: [(&str, &str); 1] = [("scp", "https://scp-protocol.org/schemas/sitemap/1.0")];
+/// Where the schemas of namespaces lie.
+const SCHEMAS: [(&str, &str); 2] = [
+    (NAMESPACE, "http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"),
+    (
+        "https://scp-protocol.org/schemas/sitemap/1.0",
+        "https://scp-protocol.org/schemas/sitemap/1.0/sitemap-extension.xsd",
+    ),
+];
+const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// Whether a sitemap says where its schemas lie (D15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SchemaLocation {
+    /// It does not; few readers want to know.
+    #[default]
+    Unsaid,
+    /// `xsi:schemaLocation` names those of all namespaces that are used.
+    Said,
+}
 
 const DECLARATION: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const URLSET_END: &[u8] = b"</urlset>\n";
@@ -35,12 +54,28 @@ pub struct UrlsetWriter<W: Write> {
 impl<W: Write> UrlsetWriter<W> {
     /// Writes the root's start tag and the foreign elements.
     pub fn new(out: W, foreign: &[Foreign]) -> io::Result<Self> {
+        Self::with_schemas(out, foreign, SchemaLocation::Unsaid)
+    }
+
+    /// The same, for those who want to say where schemas lie.
+    pub fn with_schemas(out: W, foreign: &[Foreign], schemas: SchemaLocation) -> io::Result<Self> {
         let mut buffer = DECLARATION.to_vec();
         buffer.extend(format!("<urlset xmlns=\"{NAMESPACE}\" xmlns:xhtml=\"{XHTML}\"").bytes());
         for (prefix, uri) in PREFIXES {
             if foreign.iter().any(|element| element.namespace == uri) {
                 buffer.extend(format!(" xmlns:{prefix}=\"{uri}\"").bytes());
             }
+        }
+        if schemas == SchemaLocation::Said {
+            let is_used = |uri: &str| {
+                uri == NAMESPACE || foreign.iter().any(|element| element.namespace == uri)
+            };
+            let pairs = SCHEMAS.iter().filter(|(uri, _)| is_used(uri));
+            let pairs: Vec<String> = pairs.map(|(uri, at)| format!("{uri} {at}")).collect();
+            let pairs = pairs.join(" ");
+            buffer.extend(
+                format!(" xmlns:xsi=\"{INSTANCE}\" xsi:schemaLocation=\"{pairs}\"").bytes(),
+            );
         }
         buffer.extend(b">\n");
         for element in foreign {

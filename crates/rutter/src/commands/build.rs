@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rutter_build::{Listener, Made, Outcome};
+use rutter_build::{Listener, Made, Outcome, Twins};
 use rutter_finding::{Finding, Mode, Rule, Severity};
 use serde_json::{Value, json};
 
@@ -46,6 +46,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let start = Instant::now();
     let config = config::load(&args.flags, args.config.as_deref(), &config::environment)?;
+    for message in config::misspelt(std::env::vars_os().map(|(name, _)| name)) {
+        out.say(message);
+    }
     // A file that does not lie where one works is easily forgotten.
     if let Some(file) = config.file.as_ref().filter(|file| file.as_os_str() != config::FILE) {
         out.say(format_args!("settings in {}", file.display()));
@@ -187,6 +190,10 @@ fn table(outcome: &Outcome, time: Duration) -> String {
         format!("{} written, {} taken away", outcome.written, outcome.deleted)
     };
     row("files", files);
+    if outcome.is_without_twins {
+        let most = Twins::MOST;
+        row("twins", format!("none, as there are more than {most} pages; --twins on makes them"));
+    }
     row("time", format!("{:.2} s", time.as_secs_f64()));
     let mut text = aligned(&rows);
     if !outcome.sections.is_empty() {
@@ -274,6 +281,7 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
         "learned": outcome.learned,
         "written": outcome.written,
         "deleted": outcome.deleted,
+        "is_without_twins": outcome.is_without_twins,
         "findings": findings,
         "seconds": time.as_secs_f64(),
     })
@@ -322,6 +330,15 @@ section  pages  snapshot  delta
 docs     9      none      2.41 KiB (2 pages, 1 removed)
 ";
         assert_eq!(table(&outcome(), Duration::from_millis(250)), wanted);
+    }
+
+    #[test]
+    fn ours_a_site_that_is_too_large_for_twins_says_so() {
+        let outcome = Outcome { is_without_twins: true, ..outcome() };
+        let text = table(&outcome, Duration::from_millis(250));
+        let row = "twins     none, as there are more than 100000 pages; --twins on makes them\n";
+        assert!(text.contains(row), "{text}");
+        assert_eq!(document(&outcome, Duration::ZERO)["is_without_twins"], true);
     }
 
     #[test]

@@ -198,6 +198,20 @@ fn ours_switches_lists_and_empty_variables() {
 }
 
 #[test]
+fn ours_variables_that_are_no_settings_are_spoken_of() {
+    let names = ["RUTTER_BASEURL", "PATH", "RUTTER_URL", "RUTTER_OUT", "RUTTER_COLOUR"];
+    assert_eq!(
+        misspelt(names.into_iter().map(OsString::from)),
+        [
+            "RUTTER_BASEURL is not a setting and is ignored; did you mean RUTTER_BASE_URL?",
+            "RUTTER_COLOUR is not a setting and is ignored",
+        ]
+    );
+    let all = KEYS.iter().map(|key| OsString::from(key.variable()));
+    assert_eq!(misspelt(all), Vec::<String>::new());
+}
+
+#[test]
 fn ours_the_file_is_found_as_far_as_the_repository_reaches() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use rutter_build::{Base, Host, SectionRule, Source, Twins};
+use rutter_build::{Base, Host, Oversize, SectionRule, Source, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use rutter_scp::is_name;
@@ -374,6 +374,10 @@ impl Choice for Frequency {
 impl Choice for Twins {
     const ALL: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+}
+
+impl Choice for Oversize {
+    const ALL: &'static [(&'static str, Self)] = &[("stop", Self::Stop), ("omit", Self::Omit)];
 }
 
 impl Choice for Host {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rutter_build::{Host, Twins};
+use rutter_build::{Host, Oversize, Twins};
 use rutter_scp::advert::Frequency;
 
 use super::*;
@@ -75,6 +75,7 @@ summary = "A harbour"
 language = "en"
 exclude = ["drafts/"]
 restricted = ["/members/"]
+oversize = "omit"
 update = "daily"
 git-dates = true
 trust-mtime = true
@@ -87,6 +88,7 @@ prefix = "/docs/"
 sitemap = false
 collections = false
 separate-sitemap = true
+schema-location = true
 gzip = false
 all = false
 chain = false
@@ -125,11 +127,13 @@ acknowledged = "seen.txt"
         exclude: vec![Glob::new("drafts/")],
         restricted: vec!["/members/".to_owned()],
         sections: vec![SectionRule { name: "docs".to_owned(), prefix: "/docs/".to_owned() }],
+        oversize: Oversize::Omit,
         update: Frequency::Daily,
         layers: Layers {
             sitemap: false,
             collections: false,
             separate_sitemap: true,
+            schema_location: true,
             gzip: false,
             all: false,
             chain: false,
