@@ -175,3 +175,63 @@ fn ours_a_longer_menu_decides_nothing_on_short_pages() {
     assert!(text.contains("Log number 3") && !text.contains("charges, tides"), "{text}");
     assert_eq!(read(&"A very long new menu of many words ".repeat(30)), text);
 }
+
+/// A page of a site that prints a line of its own making below every text.
+fn stamped(n: usize, stamp: &str) -> String {
+    old(n, &format!("{}<p>{stamp}</p>", text(n)))
+}
+
+fn all_stamped(stamp: &str) -> Vec<(usize, String)> {
+    (0..30).map(|n| (n, stamped(n, stamp))).collect()
+}
+
+#[test]
+fn ours_a_stamp_on_all_pages_may_change() {
+    let stamps = [
+        "Built from commit 3f2a91c on 1 November 2026 at 12:30 UTC",
+        "Built from commit 77be012 on Monday, 2 Dec 2026 at 9:05 CET",
+    ];
+    let before = all_stamped(stamps[0]);
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&before), &[]);
+    let first = lines(&before, &Arc::new(templates.clone()));
+    assert!(first.iter().all(|(_, line, _)| !line.contains("commit")));
+    let after = all_stamped(stamps[1]);
+    let changed = sketches(&after);
+    assert_eq!(templates.adapt(&changed, &changed), 0, "it is the same stamp");
+    assert_eq!(lines(&after, &Arc::new(templates)), first);
+}
+
+#[test]
+fn ours_a_new_line_on_all_pages_is_the_sites() {
+    let before = site(old, 0..30);
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&before), &[]);
+    let first = lines(&before, &Arc::new(templates.clone()));
+    let after = all_stamped("Join us at the summer meeting of all boats, and bring a friend.");
+    let changed = sketches(&after);
+    assert_eq!(templates.adapt(&changed, &changed), 1);
+    let second = lines(&after, &Arc::new(templates.clone()));
+    for ((_, old_line, _), (_, line, _)) in first.iter().zip(&second) {
+        assert_eq!(old_line, line);
+    }
+    // A line that came to a few pages is theirs.
+    let mut few = before.clone();
+    for (n, page) in few.iter_mut().take(9) {
+        *page = stamped(*n, "This berth is closed until the crane has been mended.");
+    }
+    let changed = sketches(&few[..9]);
+    assert_eq!(templates.adapt(&sketches(&few), &changed), 0);
+    let third = lines(&few, &Arc::new(templates));
+    assert!(third[..9].iter().all(|(_, line, _)| line.contains("crane")));
+}
+
+#[test]
+fn ours_dates_that_are_a_pages_own_are_no_stamp() {
+    let page = |n: usize| stamped(n, &format!("The crane was last tested on {n} May 2026."));
+    let site: Vec<_> = (1..25).map(|n| (n, page(n))).collect();
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&site), &[]);
+    let read = lines(&site, &Arc::new(templates));
+    assert!(read.iter().all(|(n, line, _)| line.contains(&format!("tested on {n} May"))));
+}
