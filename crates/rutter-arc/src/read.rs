@@ -118,6 +118,16 @@ impl<R: Read> Reader<R> {
         sink: &mut dyn FindingSink,
         take: impl FnOnce(Entry<'_>) -> T,
     ) -> Result<Option<T>, ArcError> {
+        self.visit(sink, |entry, _, _| take(entry))
+    }
+
+    /// The same for who has something to say of the entry: `take` also gets
+    /// its index in `pages` and the sink.
+    pub fn visit<T>(
+        &mut self,
+        sink: &mut dyn FindingSink,
+        take: impl FnOnce(Entry<'_>, u64, &mut dyn FindingSink) -> T,
+    ) -> Result<Option<T>, ArcError> {
         while self.find(sink)? {
             let idx = self.n_entries;
             let rest = self.window.rest();
@@ -164,7 +174,7 @@ impl<R: Read> Reader<R> {
             }
             self.seen.see(entry.url.key(), idx);
             self.n_taken += 1;
-            let taken = take(entry);
+            let taken = take(entry, idx, sink);
             self.window.advance(used);
             self.wanted = Wanted::Comma;
             return Ok(Some(taken));
@@ -178,11 +188,6 @@ impl<R: Read> Reader<R> {
         sink: &mut dyn FindingSink,
     ) -> Result<Option<Entry<'static>>, ArcError> {
         self.next(sink, |entry| entry.own())
-    }
-
-    /// Index in `pages` of the entry that was lent last.
-    pub fn idx(&self) -> u64 {
-        self.n_entries.saturating_sub(1)
     }
 
     /// What is known of the head so far: all that stands before the entry that

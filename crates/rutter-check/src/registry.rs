@@ -5,6 +5,7 @@ use rutter_finding::Rule;
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
+        rutter_arc::rules::ALL,
         rutter_extract::rules::ALL,
         rutter_page::rules::ALL,
         rutter_scp::rules::ALL,

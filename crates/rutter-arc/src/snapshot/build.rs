@@ -508,7 +508,8 @@ impl<'p> Builder<'_, 'p> {
         let mut cuts: Vec<Range<usize>> = Vec::new();
         for inner in inside {
             let attribute = |name: &str| inner.attribute(name);
-            let is_field = attribute("data-ai-field").is_some();
+            let is_field =
+                attribute("data-ai-field").is_some() || matches!(inner.name, "textarea" | "select");
             let context = attribute("data-ai-context").unwrap_or_default();
             if is_out(inner) || is_field || sensitive_words(context).next().is_some() {
                 cuts.push(inner.text.clone());

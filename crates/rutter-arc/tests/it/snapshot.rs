@@ -290,10 +290,14 @@ fn names(value: &Value, out: &mut Vec<String>) {
         }
     }
     for field in value.get("fields").and_then(Value::as_array).into_iter().flatten() {
-        ["field", "label", "context", "behavior"].iter().for_each(|it| push(field, it, out));
+        for name in ["field", "label", "context", "behavior"] {
+            push(field, name, out);
+        }
     }
     for action in value.get("actions").and_then(Value::as_array).into_iter().flatten() {
-        ["role", "event", "action", "label", "intent"].iter().for_each(|it| push(action, it, out));
+        for name in ["role", "event", "action", "label", "intent"] {
+            push(action, name, out);
+        }
     }
 }
 
