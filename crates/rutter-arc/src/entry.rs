@@ -4,6 +4,11 @@
 //! writer. Strings borrow from what they were read from.
 
 use rutter_page::{Extra, Object, Own, PageUrl, Str, Timestamp};
+use serde_json::value::RawValue;
+
+use crate::limits::Limits;
+use crate::strict::Strict;
+use crate::tolerant;
 
 /// Most tags of one entry; further ones are not read.
 pub const MOST_TAGS: usize = 1000;
@@ -91,6 +96,17 @@ impl<'a> Entry<'a> {
             || !self.ai_tags.is_empty()
             || self.ai_checksum.is_some()
             || self.ai_snapshot.is_some()
+    }
+
+    /// Reads one entry, such as [`Entry::to_json`] gives it; `None` where it
+    /// cannot be used. What is wrong with foreign entries a
+    /// [`Reader`](crate::Reader) tells.
+    pub fn from_json(text: &str) -> Option<Entry<'static>> {
+        if let Ok(Strict(entry)) = serde_json::from_str(text) {
+            return Some(entry.own());
+        }
+        let raw: &RawValue = serde_json::from_str(text).ok()?;
+        tolerant::read(raw.get(), 0, Limits::DEEPEST, &mut ()).ok()?.map(Own::own)
     }
 
     /// The entry as one line of JSON, the way writers write it.

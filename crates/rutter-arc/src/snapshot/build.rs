@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 
-use super::names::{NAMES, Role, is_reserved, sensitive_words};
+use super::names::{NAMES, Role, collapse, last_segment, level_name, sensitive_words, text_key};
 use super::{Document, Element};
 use crate::rules;
 use crate::tree::Tree;
@@ -64,6 +64,8 @@ struct Builder<'b, 'p> {
     labels: Vec<(String, String)>,
     refs: Vec<(String, usize)>,
     summary: Option<String>,
+    /// What may not be told, where it is not part of something larger.
+    private: Vec<Range<usize>>,
     text_left: usize,
     is_truncated: bool,
     sink: &'b mut dyn FindingSink,
@@ -105,6 +107,7 @@ pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Opti
         labels: Vec::new(),
         refs: Vec::new(),
         summary: None,
+        private: Vec::new(),
         text_left: MOST_TEXT,
         is_truncated: n < document.elements.len(),
         sink,
@@ -139,6 +142,7 @@ impl<'p> Builder<'_, 'p> {
         let around = self.open.last();
         let (mut is_sensitive, mut has_context) =
             around.map_or((false, false), |open| (open.is_sensitive, open.has_context));
+        let was_sensitive = is_sensitive;
         if let Some(context) = found.meta("context") {
             has_context = true;
             for word in sensitive_words(context) {
@@ -147,6 +151,9 @@ impl<'p> Builder<'_, 'p> {
                     self.contexts.push(word);
                 }
             }
+        }
+        if is_sensitive && !was_sensitive {
+            self.private.push(element.text.clone());
         }
         if let Some(category) = found.meta("category").map(str::trim).filter(|it| !it.is_empty())
             && !self.categories.iter().any(|known| known == category)
@@ -545,7 +552,7 @@ impl<'p> Builder<'_, 'p> {
         push("url", Some(self.document.url.to_owned()));
         push("language", self.document.language.map(str::to_owned));
         push("title", self.title());
-        push("summary", self.summary.take().or_else(|| self.document.description.map(collapse)));
+        push("summary", self.summary.take().or_else(|| self.public(self.document.description)));
         let keywords = self.document.keywords.iter().map(|word| collapse(word));
         let mut tags: Vec<String> = Vec::new();
         for tag in self.categories.iter().cloned().chain(keywords) {
@@ -585,7 +592,18 @@ impl<'p> Builder<'_, 'p> {
             let (_, value) = found?;
             value.as_str().or_else(|| value.items().first().and_then(Tree::as_str))
         });
-        title.map(str::to_owned).or_else(|| self.document.title.map(collapse))
+        title.map(str::to_owned).or_else(|| self.public(self.document.title))
+    }
+
+    /// What a page says of itself, unless that is what its annotations keep
+    /// back: many pages have their title from a heading.
+    fn public(&self, text: Option<&str>) -> Option<String> {
+        let text = collapse(text?);
+        let is_private = self.private.iter().any(|range| {
+            let private = self.document.text.get(range.clone()).unwrap_or_default().trim();
+            2 < private.len() && (private.contains(&text) || text.contains(private))
+        });
+        (!is_private).then_some(text)
     }
 
     /// Follows links between parts by name.
@@ -669,39 +687,4 @@ fn is_out(element: &Element<'_>) -> bool {
 fn metas(found: &Annotations<'_>, but: &[&str]) -> Vec<(String, Tree)> {
     let rest = found.meta.iter().filter(|(name, _)| !but.contains(name));
     rest.map(|(name, value)| ((*name).to_owned(), Tree::text(value.trim()))).collect()
-}
-
-/// The name of the member that holds a text.
-fn text_key(kind: &str, value: &str) -> String {
-    let value = value.trim();
-    match (value, kind) {
-        ("", "heading") => "title".to_owned(),
-        ("", kind) => kind.to_owned(),
-        (value, _) if is_reserved(value) => format!("{value}_text"),
-        (value, _) => value.to_owned(),
-    }
-}
-
-fn level_name(level: u8) -> &'static str {
-    match level {
-        1 => "data-ai-section",
-        2 => "data-ai-group",
-        3 => "data-ai-subgroup",
-        _ => "data-ai-block",
-    }
-}
-
-fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The last part of an address's path without ending; `home` for none.
-fn last_segment(url: &str) -> String {
-    let path = url.split(['?', '#']).next().unwrap_or_default();
-    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
-    let path = path.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
-    let stem = if stem == "index" { path.rsplit('/').nth(1).unwrap_or_default() } else { stem };
-    if stem.is_empty() { "home".to_owned() } else { stem.to_owned() }
 }

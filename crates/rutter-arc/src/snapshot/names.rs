@@ -76,7 +76,7 @@ const RESERVED: [&str; 16] = [
 ];
 
 /// Tells whether a member of this name means something else already.
-pub(super) fn is_reserved(name: &str) -> bool {
+fn is_reserved(name: &str) -> bool {
     let is_meta = |(_, role): &(&str, Role)| matches!(role, Role::Meta(known) if *known == name);
     RESERVED.contains(&name)
         || matches!(name, "marks" | "withheld" | "truncated" | "of")
@@ -100,4 +100,41 @@ const SENSITIVE: [&str; 8] = [
 pub(crate) fn sensitive_words(context: &str) -> impl Iterator<Item = &'static str> {
     let words = context.split(|c: char| !c.is_alphanumeric());
     words.filter_map(|word| SENSITIVE.into_iter().find(|known| known.eq_ignore_ascii_case(word)))
+}
+
+/// The name of the member that holds a text.
+pub(super) fn text_key(kind: &str, value: &str) -> String {
+    let value = value.trim();
+    match (value, kind) {
+        ("", "heading") => "title".to_owned(),
+        ("", kind) => kind.to_owned(),
+        (value, _) if is_reserved(value) => format!("{value}_text"),
+        (value, _) => value.to_owned(),
+    }
+}
+
+/// The attribute that opens a part of this level.
+pub(super) fn level_name(level: u8) -> &'static str {
+    match level {
+        1 => "data-ai-section",
+        2 => "data-ai-group",
+        3 => "data-ai-subgroup",
+        _ => "data-ai-block",
+    }
+}
+
+/// One space for every white space.
+pub(super) fn collapse(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The last part of an address's path without ending; `home` for none.
+pub(super) fn last_segment(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let path = path.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    let stem = if stem == "index" { path.rsplit('/').nth(1).unwrap_or_default() } else { stem };
+    if stem.is_empty() { "home".to_owned() } else { stem.to_owned() }
 }

@@ -233,6 +233,9 @@ fn spec_no_value_and_nothing_private_leaves_the_page() {
         assert!(!text.contains(private), "{private} in {text}");
         assert!(!page.snapshot().0.narrative().contains(private), "{private}");
     }
+    // The title of the page may come from what is kept back.
+    let titled = Page::default().add(0, "h1", "heading=who; context=personal", "Join the harbour");
+    assert_eq!(titled.json().get("title"), None);
     assert_eq!(page.json()["about"], "Public words");
     assert_eq!(page.json()["ai_context"], json!(["financial", "personal"]));
     assert!(!page.snapshot().0.needs_auth());
