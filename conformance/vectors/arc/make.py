@@ -130,7 +130,7 @@ def good():
          doc(entry("a", crawl_priority=0), entry("b", crawl_priority=1)), pages=2, schema=True)
     case("escaped-names", "Names and texts may be written with escapes.", "ARC-006",
          raw(ONE.replace('"url"', '"\\u0075rl"') % ',"ai_tags":["\\ud83d\\udea2"]'), schema=True)
-    case("compressed", "The same as gzip.", "ARC-023", gzip.compress(json.dumps(doc()).encode(), mtime=0),
+    case("compressed", "The same as gzip.", "ARC-006", gzip.compress(json.dumps(doc()).encode(), mtime=0),
          ending="json.gz")
     case("everything-sensible-about-a-site-in-a-subfolder", "The site lives under a path; its pages are of its origin.",
          "D92 D88", doc(site=SITE + "/blog/"), schema=True)
@@ -170,7 +170,7 @@ def head():
     case("deltas-form", "An announcement without the place of the day.", "D60",
          doc(deltas={"template": "/deltas", "from": "a", "to": "b"}), "AR020", schema=True)
     case("byte-order-mark", "A byte order mark.", "ARC-006", b"\xef\xbb\xbf" + json.dumps(doc()).encode(), "AR022")
-    case("gzip-cut", "The compression ends early.", "ARC-023",
+    case("gzip-cut", "The compression ends early.", "ARC-006",
          gzip.compress(json.dumps(doc()).encode(), mtime=0)[:-12], reason="AR024", ending="json.gz", called="arc-sitemap.json.gz")
     case("future", "A page of next year.", "D50", doc(entry(lastmod="2027-05-01T00:00:00Z")), "AR025", schema=True,
          now="2026-05-02T00:00:00Z")

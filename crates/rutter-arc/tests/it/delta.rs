@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-#[test] // ARC-040 ARC-041 D60
+#[test] // ARC-040 D60
 fn spec_a_delta_holds_what_changed_and_tombstones() {
     let old = entries(&[("a".into(), 1), ("b".into(), 1), ("c".into(), 1)].into());
     let new = entries(&[("a".into(), 1), ("b".into(), 2), ("d".into(), 1)].into());

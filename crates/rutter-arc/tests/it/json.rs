@@ -402,7 +402,7 @@ fn spec_entries_that_say_too_much_are_found() {
     );
 }
 
-#[test] // ARC-015 ARC-053 D51
+#[test] // ARC-015 D51
 fn spec_checksums_have_the_shape_of_their_algorithm() {
     assert!(is_checksum(&rutter_page::Digest::of(b"<html>...</html>").to_string()));
     for bad in
