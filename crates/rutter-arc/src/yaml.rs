@@ -23,6 +23,9 @@ use crate::{rules, write};
 /// Largest YAML file that is read or written, in bytes.
 pub const MOST_YAML: usize = 8 << 20;
 
+/// Most keys of one mapping; each is remembered, to find one that repeats.
+const MOST_KEYS: usize = 10_000;
+
 /// Longest key that YAML takes without a mark of its own.
 const LONGEST_KEY: usize = 1000;
 
@@ -268,6 +271,10 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
                 if let Some(Open::Map { keys, wants_value: false }) = open.last_mut() {
                     if !keys.insert(value.clone().into_owned()) {
                         return Err(Refusal::new(&rules::YAML_TWICE, place(), quoted(&value)));
+                    }
+                    if MOST_KEYS < keys.len() {
+                        let detail = format!("more than {MOST_KEYS} keys in one mapping");
+                        return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
                     }
                     if 1 < keys.len() {
                         out.push(b',');

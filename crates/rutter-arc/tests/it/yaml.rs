@@ -105,4 +105,6 @@ fn ours_too_much_yaml_is_neither_written_nor_read() {
     assert!(writer.finish().unwrap().is_none());
     let text = format!("x: \"{}\"\n", "a".repeat(MOST_YAML));
     assert_eq!(yaml(&text).refused(), Some("AR072"));
+    let keys: Vec<String> = (0..10_001).map(|n| format!("k{n}: 1\n")).collect();
+    assert_eq!(yaml(&keys.concat()).refused(), Some("AR070"));
 }
