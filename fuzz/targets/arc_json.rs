@@ -50,9 +50,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (entries, findings, result) = read(bytes);
     let size = 1 + bytes.len() % 7;
     let (others, other_findings, other) = read(Slow(bytes, size));
-    assert_eq!(entries, others);
-    assert_eq!(findings, other_findings);
     assert_eq!(result.is_ok(), other.is_ok());
+    // How much is read before a refusal depends on the pieces.
+    if result.is_ok() {
+        assert_eq!(entries, others);
+        assert_eq!(findings, other_findings);
+    }
     for entry in &entries {
         assert!(entry.ai_tags.len() <= rutter_arc::MOST_TAGS);
         let line = entry.to_json();
