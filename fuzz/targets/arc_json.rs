@@ -5,12 +5,13 @@
 
 use std::io::Read;
 
-use rutter_arc::{Consent, Entry, Head, Judge, JsonWriter, Limits, Reader, Whole, policy, pointer};
+use rutter_arc::{
+    Consent, Entry, JsonWriter, Judge, Limits, Reader, Receipt, Whole, pointer, policy,
+};
 use rutter_finding::Finding;
 use rutter_page::Own;
 
-const LIMITS: Limits =
-    Limits { bytes: 1 << 20, pages: 50, entry: 4096, head: 8192, depth: 20 };
+const LIMITS: Limits = Limits { bytes: 1 << 20, pages: 50, entry: 4096, head: 8192, depth: 20 };
 
 /// Gives a few bytes at a time.
 struct Slow<'a>(&'a [u8], usize);
@@ -24,7 +25,7 @@ impl Read for Slow<'_> {
     }
 }
 
-type Outcome = (Vec<Entry<'static>>, Vec<Finding>, Result<Head, String>);
+type Outcome = (Vec<Entry<'static>>, Vec<Finding>, Result<Receipt, String>);
 
 fn read(input: impl Read) -> Outcome {
     let (mut entries, mut findings) = (Vec::new(), Vec::new());
@@ -41,7 +42,7 @@ fn read(input: impl Read) -> Outcome {
         judge.finish(&receipt, Whole::Sitemap, &mut findings);
         assert_eq!(receipt.pages, entries.len() as u64);
         assert!(receipt.pages + receipt.skipped <= LIMITS.pages);
-        Ok::<_, rutter_arc::ArcError>(receipt.head)
+        Ok::<_, rutter_arc::ArcError>(receipt)
     })();
     (entries, findings, result.map_err(|error| error.to_string()))
 }
@@ -66,7 +67,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             assert_eq!(entry.ai_indexable, Some(true));
         }
     }
-    if let Ok(head) = result {
+    if let Ok(Receipt { head, is_foreign: false, .. }) = result {
         let mut writer = JsonWriter::new(Vec::new(), &head).expect("memory takes everything");
         for entry in &entries {
             writer.push(entry).expect("memory takes everything");

@@ -76,6 +76,9 @@ pub struct Receipt {
     pub repeated: u64,
     /// Whether the entries came in strict order of their addresses.
     pub is_sorted: bool,
+    /// Whether the site was named behind the pages, and pages of another site
+    /// had been handed out by then. They are not the site's to speak of.
+    pub is_foreign: bool,
 }
 
 /// To which site the pages belong, while the site is not known.
@@ -201,9 +204,10 @@ impl<R: Read> Reader<R> {
         while self.next(sink, |_| ())?.is_some() {}
         self.head.finish(self.has_pages, sink);
         let repeated = self.seen.finish(sink);
-        if let (Some(origin), Some(common)) = (&self.head.origin, &self.belonging.common)
-            && origin != common
-        {
+        let (origin, common) = (&self.head.origin, &self.belonging.common);
+        let is_other = origin.is_some() && common.is_some() && origin != common;
+        let is_foreign = is_other || (origin.is_some() && self.belonging.other.is_some());
+        if let Some(common) = common.as_ref().filter(|_| is_other) {
             let place = Place { line: None, pointer: "/site".to_owned() };
             let detail = format!("pages are of {}", quoted(common));
             sink.report(Finding::new(&rules::OTHER_HOST, place, detail));
@@ -218,6 +222,7 @@ impl<R: Read> Reader<R> {
             skipped: self.n_entries - self.n_taken,
             repeated,
             is_sorted: self.seen.is_sorted(),
+            is_foreign,
         })
     }
 

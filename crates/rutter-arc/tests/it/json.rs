@@ -245,6 +245,7 @@ fn spec_members_come_in_any_order_and_unknown_ones_stay() {
     // The site comes late, and the pages were another's.
     let other = json(&text.replace("harbour.example/\"", "port.example/\""));
     assert_eq!(other.said(), [("AR034", "/site")]);
+    assert!(other.result.unwrap().is_foreign);
     for missing in ["site", "generated_at", "arc_sitemap_version", "pages"] {
         let text = text.replace(&format!("\"{missing}\""), "\"other\"");
         assert_eq!(json(&text).findings.len(), 1, "{missing}");
