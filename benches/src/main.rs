@@ -13,6 +13,7 @@
     reason = "a measuring program prints, may stop, and rounds"
 )]
 
+mod arc;
 mod build;
 mod corpus;
 mod extract;
@@ -37,7 +38,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("build" | "scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -68,6 +69,9 @@ fn main() -> anyhow::Result<()> {
                 let n_rounds = number("--rounds", 3) as usize;
                 return build::run(&build::Places { site, others, python, n_rounds });
             }
+            if chore == "arc" {
+                return arc::run(number("--pages", 1_000_000), n_rounds);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -93,7 +97,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

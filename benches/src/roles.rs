@@ -32,6 +32,9 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
             Ok(crate::build::build_site(site, state, Some(out.clone()))?.pages)
         }
         ("apply", [snapshot, delta, out]) => merge(snapshot, delta, out),
+        (role, [file]) if role.starts_with("arc-") => {
+            crate::arc::run_role(role.trim_start_matches("arc-"), file)
+        }
         (role, [file]) if role.starts_with("sitemap-") => {
             crate::sitemap::run_role(role.trim_start_matches("sitemap-"), file)
         }

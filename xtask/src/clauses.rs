@@ -139,7 +139,10 @@ fn named() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
         }
     }
     for path in tidy::files("json")? {
-        if path.components().any(|part| part.as_os_str() == "vectors") {
+        // Beside the expectations lie the inputs, and many of those are broken.
+        let is_input = path.parent().is_some_and(|folder| folder.ends_with("files"))
+            && !path.to_string_lossy().ends_with(".expect.json");
+        if path.components().any(|part| part.as_os_str() == "vectors") && !is_input {
             let case: serde_json::Value = serde_json::from_slice(&fs::read(&path)?)?;
             note(&case.get("clauses").map_or_else(String::new, ToString::to_string), &path);
         }

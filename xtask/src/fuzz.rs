@@ -46,6 +46,9 @@ pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
     if target == "html" {
         return seed_pages(corpus);
     }
+    if let Some(ending) = target.strip_prefix("arc_") {
+        return seed_arc(ending, corpus);
+    }
     if matches!(target, "robots" | "sitemap") {
         return seed_signposts(target, corpus);
     }
@@ -105,6 +108,18 @@ fn seed_signposts(target: &str, corpus: &Path) -> anyhow::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
         fs::copy(&path, corpus.join(name))?;
+    }
+    Ok(())
+}
+
+/// The vectors of ARC in one form.
+fn seed_arc(ending: &str, corpus: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(root().join("conformance/vectors/arc/files"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.contains(&format!(".{ending}")) && !name.ends_with(".expect.json") {
+            fs::copy(&path, corpus.join(name))?;
+        }
     }
     Ok(())
 }

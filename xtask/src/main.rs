@@ -34,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench build      time, memory and bytes of building a site of ten thousand pages
   bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
+  bench arc        speed and memory of ARC sitemaps beside bare streaming
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -103,6 +104,9 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     }
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
+    }
+    if let ["arc", rest @ ..] = rest {
+        return run(command.arg("arc").args(rest));
     }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;

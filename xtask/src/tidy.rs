@@ -11,23 +11,39 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 11] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
     ("rutter-signpost", &["rutter-finding", "rutter-page"]),
+    ("rutter-arc", &["rutter-finding", "rutter-page"]),
     (
         "rutter-build",
-        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-signpost"],
+        &[
+            "rutter-arc",
+            "rutter-extract",
+            "rutter-finding",
+            "rutter-page",
+            "rutter-scp",
+            "rutter-signpost",
+        ],
     ),
     (
         "rutter-check",
-        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-signpost"],
+        &[
+            "rutter-arc",
+            "rutter-extract",
+            "rutter-finding",
+            "rutter-page",
+            "rutter-scp",
+            "rutter-signpost",
+        ],
     ),
     (
         "rutter",
         &[
+            "rutter-arc",
             "rutter-build",
             "rutter-check",
             "rutter-extract",
@@ -41,6 +57,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     (
         "rutter-bench",
         &[
+            "rutter-arc",
             "rutter-build",
             "rutter-extract",
             "rutter-finding",

@@ -9,6 +9,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
+mod arc;
 mod collection;
 pub mod format;
 pub mod registry;
@@ -16,6 +17,7 @@ mod signpost;
 
 use std::io;
 
+use rutter_arc::ArcError;
 use rutter_finding::{Finding, FindingSink, Mode, Report, Rule, Verdict};
 use rutter_page::Timestamp;
 use rutter_scp::advert::Collection;
@@ -56,6 +58,10 @@ pub enum Kind {
     Robots,
     /// An llms.txt.
     Llms,
+    /// An ARC sitemap, its changes of a day, or a pointer to one.
+    Arc,
+    /// An ARC policy.
+    ArcPolicy,
 }
 
 impl Kind {
@@ -66,6 +72,8 @@ impl Kind {
             Self::Sitemap => "sitemap",
             Self::Robots => "robots",
             Self::Llms => "llms",
+            Self::Arc => "arc",
+            Self::ArcPolicy => "arc-policy",
         }
     }
 }
@@ -96,8 +104,8 @@ impl Judgement {
 
 /// Sees what a file is, and judges it.
 ///
-/// robots.txt and llms.txt are known by their names, sitemaps by their root;
-/// everything else is taken for a collection.
+/// robots.txt and llms.txt are known by their names, sitemaps by their root,
+/// files of ARC by either; everything else is taken for a collection.
 pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
     let mut judgement = Judgement {
         name: subject.name.clone(),
@@ -115,6 +123,19 @@ pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::
         }
         Kind::Llms => {
             signpost::llms(subject, report)?;
+            None
+        }
+        Kind::Arc => match arc::sitemap(subject, judging, report) {
+            Ok(n_entries) => {
+                judgement.entries = Some(n_entries);
+                None
+            }
+            Err(ArcError::Io(error)) => return Err(error),
+            Err(ArcError::Refused(refusal)) => Some(refusal),
+            Err(other) => return Err(io::Error::other(other)),
+        },
+        Kind::ArcPolicy => {
+            arc::policy(subject, report)?;
             None
         }
         Kind::Sitemap => match signpost::sitemap(subject, report) {

@@ -5,6 +5,7 @@ use rutter_finding::Rule;
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
+        rutter_arc::rules::ALL,
         rutter_extract::rules::ALL,
         rutter_page::rules::ALL,
         rutter_scp::rules::ALL,
@@ -61,8 +62,9 @@ mod tests {
         assert_eq!(codes.len(), rules.len());
         assert_eq!(names.len(), rules.len());
         for rule in rules {
-            let is_layer =
-                ["SC", "HT", "RB", "SM", "LT"].iter().any(|layer| rule.code.starts_with(layer));
+            let is_layer = ["AR", "SC", "HT", "RB", "SM", "LT"]
+                .iter()
+                .any(|layer| rule.code.starts_with(layer));
             assert!(rule.code.len() == 5 && is_layer, "{}", rule.code);
             assert!(
                 rule.name

@@ -12,7 +12,7 @@ use rutter_signpost::{llms as llms_txt, robots as robots_txt};
 use crate::{Kind, Subject};
 
 /// How much of a file is looked at to see what it is.
-const SNIFFED: u64 = 64 << 10;
+pub(crate) const SNIFFED: u64 = 64 << 10;
 /// How much of an llms-full.txt is read.
 const MOST_BYTES: u64 = 256 << 20;
 /// Adverts that are remembered to find one that occurs twice.
@@ -27,10 +27,13 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
         _ => {}
     }
     let start = read(subject, SNIFFED)?;
+    if let Some(kind) = crate::arc::kind(&subject.name, &start) {
+        return Ok(kind);
+    }
     Ok(if sitemap::is_sitemap(&start) { Kind::Sitemap } else { Kind::Collection })
 }
 
-fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (subject.open)()?.0.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

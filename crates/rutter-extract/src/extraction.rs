@@ -93,7 +93,8 @@ pub struct Extraction {
     pub facts: Facts,
     /// All its links, in document order.
     pub links: Vec<PageLink>,
-    /// Its elements with `data-ai-*` attributes, in document order.
+    /// Its elements with `data-ai-*` attributes, in document order, and what
+    /// in them is hidden or filled in.
     pub annotated: Vec<Annotated>,
     /// Everything a reader of the whole page could see.
     pub visible_text: String,
@@ -218,7 +219,7 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     if options.links == LinkBlocks::All {
         blocks = crate::blocks::with_links(blocks);
     }
-    let whole = Whole::of(&dom, &survey, targets, &region);
+    let whole = Whole::of(&dom, &survey, targets, &region, &base);
     let why = if options.explain { explain(&dom, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
     // The tree of a long page is large, and so is what is made of it.

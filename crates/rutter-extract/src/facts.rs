@@ -101,7 +101,8 @@ pub struct PageLink {
     pub is_main: bool,
 }
 
-/// An element with `data-ai-*` attributes.
+/// An element with `data-ai-*` attributes; or one inside such an element that
+/// is out of sight or filled in, whose text is therefore not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotated {
     /// Its element name.
@@ -112,6 +113,10 @@ pub struct Annotated {
     pub attributes: Vec<(String, String)>,
     /// What it says, as a range of the visible text.
     pub text: std::ops::Range<usize>,
-    /// Whether it is out of sight.
+    /// Whether it is out of sight, by itself or by what it lies in.
     pub is_hidden: bool,
+    /// What its `label` element says.
+    pub label: Option<String>,
+    /// Where its `href` or `src` leads.
+    pub target: Option<String>,
 }

@@ -5,6 +5,7 @@
 //! body but scripts, styles and templates, white space collapsed.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use html5ever::local_name;
@@ -14,7 +15,7 @@ use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
 use crate::space::{gap, trim_end, trim_start};
-use crate::survey::{Marks, Survey};
+use crate::survey::{Marks, Survey, is_hidden};
 use crate::tag::Tag;
 
 /// What the pass found.
@@ -90,7 +91,13 @@ impl Main<'_> {
 }
 
 impl Whole {
-    pub(crate) fn of(dom: &Dom, survey: &Survey, targets: Targets, region: &Region) -> Self {
+    pub(crate) fn of(
+        dom: &Dom,
+        survey: &Survey,
+        targets: Targets,
+        region: &Region,
+        base: &Base,
+    ) -> Self {
         let mut whole = Self::default();
         whole.links.reserve(targets.all.len());
         let mut targets = targets.all.into_iter().peekable();
@@ -103,6 +110,7 @@ impl Whole {
         // Where the blocks we are in end, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
         let mut main = Main { dom, region, seen: body, dropped_until: 0 };
+        let mut notes = Notes { dom, survey, base, labels: None };
         let mut at = body;
         while at < dom.item(body).end {
             while let Some(last) = open.last() {
@@ -147,7 +155,7 @@ impl Whole {
                 _ => {}
             }
             if dom.is_annotated {
-                whole.annotate(dom, survey, at, &mut open);
+                whole.annotate(&mut notes, at, &mut open);
             }
             at += 1;
         }
@@ -157,22 +165,36 @@ impl Whole {
         whole
     }
 
-    fn annotate(&mut self, dom: &Dom, survey: &Survey, at: u32, open: &mut Vec<Open>) {
-        if !dom.attributes(at).any(|(name, _)| name.starts_with("data-ai-")) {
+    fn annotate(&mut self, notes: &mut Notes<'_>, at: u32, open: &mut Vec<Open>) {
+        let (dom, survey) = (notes.dom, notes.survey);
+        let item = dom.item(at);
+        let depth = open.iter().filter(|open| matches!(open, Open::Annotated { .. })).count();
+        let is_annotated = dom.attributes(at).any(|(name, _)| name.starts_with("data-ai-"));
+        let is_filled = matches!(item.tag, Tag::Textarea | Tag::Select);
+        if !is_annotated && (depth == 0 || !(is_filled || is_hidden(dom, at))) {
             return;
         }
-        let depth = open.iter().filter(|open| matches!(open, Open::Annotated { .. })).count();
+        // An input says nothing itself, which does not put it out of sight.
+        let is_unseen = |at: u32| survey.marks(at).has(Marks::UNSEEN);
+        let is_hidden = is_unseen(at)
+            && (!item.tag.is_silent()
+                || is_hidden(dom, at)
+                || dom.ancestors(at).nth(1).is_some_and(is_unseen));
+        let is_field = dom.attribute(at, "data-ai-field").is_some();
+        let target = dom.attr(at, &local_name!("href")).or(dom.attr(at, &local_name!("src")));
         let start = self.text.len();
-        open.push(Open::Annotated { end: dom.item(at).end, idx: self.annotated.len() });
+        open.push(Open::Annotated { end: item.end, idx: self.annotated.len() });
         self.annotated.push(Annotated {
-            element: dom.item(at).tag.name().to_owned(),
+            element: item.tag.name().to_owned(),
             depth,
             attributes: dom
                 .attributes(at)
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             text: start..start,
-            is_hidden: survey.marks(at).has(Marks::UNSEEN),
+            is_hidden,
+            label: if is_field { notes.label(at) } else { None },
+            target: target.and_then(|target| notes.base.resolve(target)),
         });
     }
 
@@ -189,5 +211,49 @@ impl Whole {
             let start = range.start + (inner.len() - trimmed.len());
             *range = start..start + trim_end(trimmed).len();
         }
+    }
+}
+
+/// What annotations are read with.
+struct Notes<'n> {
+    dom: &'n Dom,
+    survey: &'n Survey,
+    base: &'n Base,
+    /// The `label` elements by what they are for, once a field asks.
+    labels: Option<BTreeMap<&'n str, u32>>,
+}
+
+impl Notes<'_> {
+    /// What the label of a field says, without what the field holds.
+    fn label(&mut self, at: u32) -> Option<String> {
+        // A label is a few words; no page is looked through for more.
+        const MOST_ITEMS: u32 = 1000;
+        let dom = self.dom;
+        let labels = self.labels.get_or_insert_with(|| {
+            let all = (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::Label);
+            let name = |at: u32| dom.attr(at, &local_name!("for"));
+            all.filter_map(|(at, _)| Some((name(at)?, at))).collect()
+        });
+        let named = dom.attr(at, &local_name!("id")).and_then(|id| labels.get(id).copied());
+        let around = || dom.ancestors(at).find(|at| dom.item(*at).tag == Tag::Label);
+        let label = named.or_else(around)?;
+        let end = dom.item(label).end.min(label + MOST_ITEMS);
+        let mut text = String::new();
+        let mut at = label;
+        while at < end {
+            let item = dom.item(at);
+            match item.tag {
+                Tag::Text => dom.append(at, &mut text),
+                Tag::Textarea | Tag::Select | Tag::Script | Tag::Style | Tag::Template => {
+                    at = item.end;
+                    continue;
+                }
+                tag if tag.is_block() => gap(&mut text),
+                _ => {}
+            }
+            at += 1;
+        }
+        let text = trim_end(trim_start(&text));
+        (!text.is_empty()).then(|| text.to_owned())
     }
 }

@@ -23,6 +23,7 @@ mod markdown;
 mod media;
 mod page;
 mod plain;
+mod privacy;
 mod rich;
 pub mod rules;
 mod text;
@@ -39,6 +40,7 @@ pub use media::{
     Audio, Caption, Chapter, Duration, Icon, ImageKind, MediaLink, MediaUrl, Pixels, Seconds, Video,
 };
 pub use page::Page;
+pub use privacy::Private;
 pub use rich::{Mark, Note, Rich, Span};
 pub use text::{Extra, Member, Name, Object, Raw, RawError, Str};
 pub use time::{TimeError, Timestamp};

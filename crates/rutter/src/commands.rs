@@ -1,6 +1,7 @@
 //! One file per command: its arguments and its `run`.
 
 pub(crate) mod apply;
+pub(crate) mod arc;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod diff;

@@ -40,6 +40,9 @@ impl Exit {
         if let Some(rutter_signpost::sitemap::SitemapError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }
+        if let Some(rutter_arc::ArcError::Refused(_)) = cause.downcast_ref() {
+            return Some(Self::Integrity);
+        }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }

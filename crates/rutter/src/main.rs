@@ -42,6 +42,9 @@ enum Command {
     Extract(commands::extract::Args),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
+    /// Show the snapshot of an annotated page, compare ARC sitemaps
+    #[command(subcommand)]
+    Arc(commands::arc::Arc),
     /// Make, read, compare and merge SCP collections
     #[command(subcommand)]
     Scp(commands::Scp),
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Robots(args) => commands::robots::run(args, &mut out),
+        Command::Arc(command) => commands::arc::run(command, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),
         Command::Completions(args) => commands::manual::completions(args, &mut out),
         Command::Man(args) => commands::manual::man(args, &mut out),

@@ -57,6 +57,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         }
         return Some(refusal.rule.fix.to_owned());
     }
+    if let Some(rutter_arc::ArcError::Refused(refusal)) = cause.downcast_ref() {
+        return Some(refusal.rule.fix.to_owned());
+    }
     if let Some(fault) = cause.downcast_ref::<Fault>() {
         return fault.hint.clone();
     }

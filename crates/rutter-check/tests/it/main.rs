@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
+mod arc;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;

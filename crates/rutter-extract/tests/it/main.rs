@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop and waste")]
 
+mod annotations;
 mod cases;
 mod corpus;
 mod harbour;

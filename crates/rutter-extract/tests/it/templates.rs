@@ -216,7 +216,7 @@ fn ours_a_new_line_on_all_pages_is_the_sites() {
         assert_eq!(old_line, line);
     }
     // A line that came to a few pages is theirs.
-    let mut few = before.clone();
+    let mut few = before;
     for (n, page) in few.iter_mut().take(9) {
         *page = stamped(*n, "This berth is closed until the crane has been mended.");
     }

@@ -28,7 +28,11 @@ fn root() -> PathBuf {
 fn stage() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = root().canonicalize().unwrap();
-    for (from, to) in [("examples", "examples"), ("conformance/vectors/scp/files", "vectors")] {
+    for (from, to) in [
+        ("examples", "examples"),
+        ("conformance/vectors/scp/files", "vectors"),
+        ("conformance/vectors/arc/files", "arc"),
+    ] {
         std::os::unix::fs::symlink(root.join(from), folder.path().join(to)).unwrap();
     }
     fs::create_dir(folder.path().join("target")).unwrap();

@@ -1,0 +1,222 @@
+//! What is wrong with entries whose form is right: consent, privacy, dates,
+//! and what belongs into which file.
+//!
+//! Gets the entries a [`Reader`](crate::Reader) lends, and in the end its
+//! receipt. Secrets and personal data are looked for elsewhere, because they
+//! are the same in every format.
+
+use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
+use rutter_page::Timestamp;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::consent::{Consent, Directive, Directives};
+use crate::delta::day;
+use crate::entry::Entry;
+use crate::read::Receipt;
+use crate::rules;
+use crate::snapshot::is_sensitive;
+use crate::tree::Tree;
+
+/// Longest summary that is still one, in characters.
+const LONGEST_SUMMARY: usize = 1000;
+/// How far a clock may be wrong.
+const DAY: i64 = 86_400;
+
+/// What a file is meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    /// The full sitemap.
+    Sitemap,
+    /// The changes of a day; `None` where the name gives none.
+    Day(Option<Timestamp>),
+}
+
+/// Judges the entries of one document.
+#[derive(Debug, Default)]
+pub struct Judge {
+    now: Option<Timestamp>,
+    /// The first tombstone.
+    removed: Option<u64>,
+}
+
+impl Judge {
+    /// A judge who knows the time; without it nothing is from the future.
+    pub fn new(now: Option<Timestamp>) -> Self {
+        Self { now, removed: None }
+    }
+
+    /// Judges one entry.
+    pub fn see(&mut self, entry: &Entry<'_>, idx: u64, sink: &mut dyn FindingSink) {
+        let mut report = |rule: &'static Rule, name: &str, detail: String| {
+            let slash = if name.is_empty() { "" } else { "/" };
+            let pointer = format!("/pages/{idx}{slash}{name}");
+            sink.report(Finding::new(rule, Place { line: None, pointer }, detail));
+        };
+        if entry.removed {
+            self.removed = self.removed.or(Some(idx));
+            let is_obeyed =
+                entry.ai_indexable != Some(true) && entry.directives().has(Directive::NoIndex);
+            if !is_obeyed {
+                report(&rules::TOMBSTONE, "removed", String::new());
+            }
+            return;
+        }
+        match entry.lastmod {
+            None if entry.auth_required != Some(true) => {
+                report(&rules::LASTMOD_MISSING, "", String::new());
+            }
+            Some(time) if self.is_future(time) => {
+                report(&rules::FROM_THE_FUTURE, "lastmod", time.to_string());
+            }
+            _ => {}
+        }
+        if let Some(text) = &entry.robots_directive {
+            let found = Directives::parse(text, |word| {
+                report(&rules::DIRECTIVE_UNKNOWN, "robots_directive", quoted(word));
+            });
+            let is_forbidden = found.has(Directive::NoIndex) || found.has(Directive::NoAi);
+            if is_forbidden && entry.ai_indexable == Some(true) {
+                report(&rules::CONTRADICTION, "robots_directive", quoted(text));
+            }
+        }
+        if entry.auth_required == Some(true) && entry.has_content() {
+            report(&rules::PRIVATE_CONTENT, "auth_required", carried(entry));
+        } else if entry.consent() == Consent::Refused && entry.has_content() {
+            report(&rules::RESTRICTED_CONTENT, "ai_indexable", carried(entry));
+        }
+        match &entry.ai_summary {
+            None if entry.consent() == Consent::Given => {
+                report(&rules::SUMMARY_MISSING, "", String::new());
+            }
+            // A character has at most four bytes, so few need to be counted.
+            Some(text) if LONGEST_SUMMARY < text.len() => {
+                let n = text.chars().count();
+                if LONGEST_SUMMARY < n {
+                    report(&rules::SUMMARY_LONG, "ai_summary", format!("{n} characters"));
+                }
+            }
+            _ => {}
+        }
+        if let Some(snapshot) = &entry.ai_snapshot {
+            judge_snapshot(entry, snapshot.get(), &mut report);
+        }
+    }
+
+    /// Judges what only the whole shows.
+    pub fn finish(&self, receipt: &Receipt, whole: Whole, sink: &mut dyn FindingSink) {
+        let head = &receipt.head;
+        let mut report = |rule: &'static Rule, pointer: String, detail: String| {
+            sink.report(Finding::new(rule, Place { line: None, pointer }, detail));
+        };
+        if let Some(time) = head.generated_at.filter(|time| self.is_future(*time)) {
+            report(&rules::FROM_THE_FUTURE, "/generated_at".to_owned(), time.to_string());
+        }
+        let is_delta = head.is_delta() || matches!(whole, Whole::Day(_));
+        if !is_delta {
+            if let Some(idx) = self.removed {
+                report(&rules::TOMBSTONE_PLACE, format!("/pages/{idx}/removed"), String::new());
+            }
+            return;
+        }
+        if head.since.is_none() || head.until.is_none() {
+            report(&rules::DAY_WINDOW, String::new(), String::new());
+        }
+        if let (Some(since), Some(until)) = (head.since, head.until)
+            && until < since
+        {
+            report(&rules::DAY_ORDER, "/since".to_owned(), format!("{since}, {until}"));
+        }
+        match whole {
+            Whole::Sitemap => {}
+            Whole::Day(None) => report(&rules::DAY_NAME, String::new(), String::new()),
+            Whole::Day(Some(day)) => {
+                let is_of_day = |time: Timestamp| (0..=DAY).contains(&time.seconds_since(day));
+                if let Some(until) = head.until.filter(|until| !is_of_day(*until)) {
+                    report(&rules::DAY_OTHER, "/until".to_owned(), until.to_string());
+                }
+            }
+        }
+    }
+
+    fn is_future(&self, time: Timestamp) -> bool {
+        self.now.is_some_and(|now| now.plus_seconds(DAY) < time)
+    }
+}
+
+/// The day a file is named by, where its name is that of a delta.
+///
+/// `None` for other names; `Some(None)` for a name in the folder of deltas
+/// that is no day.
+pub fn day_of_name(name: &str) -> Option<Option<Timestamp>> {
+    let mut parts = name.rsplit(['/', '\\']);
+    let file = parts.next().unwrap_or_default();
+    let file = file.strip_suffix(".gz").unwrap_or(file);
+    let stem = file.strip_suffix(".json").or_else(|| file.strip_suffix(".yaml"))?;
+    let is_in_folder = parts.next() == Some("arc-sitemap-deltas");
+    let day = day(stem);
+    (is_in_folder || day.is_some()).then_some(day)
+}
+
+fn carried(entry: &Entry<'_>) -> String {
+    let all = [
+        ("ai_summary", entry.ai_summary.is_some()),
+        ("ai_tags", !entry.ai_tags.is_empty()),
+        ("ai_checksum", entry.ai_checksum.is_some()),
+        ("ai_snapshot", entry.ai_snapshot.is_some()),
+    ];
+    let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
+fn judge_snapshot(
+    entry: &Entry<'_>,
+    snapshot: &str,
+    report: &mut dyn FnMut(&'static Rule, &str, String),
+) {
+    #[derive(Deserialize)]
+    struct Top {
+        page: Option<IgnoredAny>,
+    }
+    let has_page = serde_json::from_str::<Top>(snapshot).is_ok_and(|top| top.page.is_some());
+    if !has_page {
+        report(&rules::SNAPSHOT_PAGE, "ai_snapshot", String::new());
+    }
+    let is_tagged = entry.ai_tags.iter().any(|tag| tag.eq_ignore_ascii_case("sensitive"));
+    let has_context = snapshot.contains("context");
+    let has_value = snapshot.contains("\"value\"");
+    // Few snapshots have either; only those are taken apart.
+    let tree = (has_context || has_value).then(|| Tree::parse(snapshot)).flatten();
+    let is_marked = tree.as_ref().is_some_and(|tree| {
+        let context = tree.get("ai_context");
+        let words = context.into_iter().flat_map(|it| std::iter::once(it).chain(it.items()));
+        words.filter_map(Tree::as_str).any(|word| word.eq_ignore_ascii_case("sensitive"))
+    });
+    if (is_tagged || is_marked) && entry.auth_required != Some(true) {
+        report(&rules::SENSITIVE_SNAPSHOT, "ai_snapshot", String::new());
+    }
+    if let Some(tree) = tree.filter(|_| has_value) {
+        fields_with_values(&tree, "ai_snapshot", report);
+    }
+}
+
+/// Looks for fields that carry what somebody typed.
+fn fields_with_values(
+    tree: &Tree,
+    path: &str,
+    report: &mut dyn FnMut(&'static Rule, &str, String),
+) {
+    for (name, value) in tree.members() {
+        let path = crate::tolerant::pointer(path, name);
+        for (n, item) in value.items().iter().enumerate() {
+            let path = format!("{path}/{n}");
+            if name == "fields" && item.get("value").is_some_and(|it| *it != Tree::Null) {
+                let context = item.get("context").and_then(Tree::as_str).unwrap_or_default();
+                let detail = if is_sensitive(context) { quoted(context) } else { String::new() };
+                report(&rules::FIELD_VALUE, &path, detail);
+            }
+            fields_with_values(item, &path, report);
+        }
+        fields_with_values(value, &path, report);
+    }
+}

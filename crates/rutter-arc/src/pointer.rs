@@ -1,0 +1,150 @@
+//! The pointer to a sitemap in JSON-LD (D53): a schema.org Dataset with its
+//! downloads, as a file and as a script element of the home page.
+//!
+//! Refuses: to let a text end the script element it stands in.
+
+use std::io::Read;
+
+use rutter_finding::{Finding, FindingSink, Place, Refusal};
+use rutter_page::Timestamp;
+use serde_json::Value;
+
+use crate::limits::ArcError;
+use crate::open::small;
+use crate::rules;
+use crate::tree::Tree;
+
+/// Name of the Dataset.
+pub const NAME: &str = "ARC Sitemap";
+/// Largest file that is read, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// Where a sitemap lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pointer {
+    /// Address of the sitemap in JSON.
+    pub json: String,
+    /// Address of the same in YAML, where it is published.
+    pub yaml: Option<String>,
+    /// When the sitemap changed.
+    pub modified: Option<Timestamp>,
+}
+
+impl Pointer {
+    /// The pointer as a file.
+    pub fn to_file(&self) -> String {
+        let mut out = String::new();
+        self.tree().to_pretty(0, &mut out);
+        out.push('\n');
+        out
+    }
+
+    /// The text of a `script` element; nothing in it can end the element.
+    pub fn to_script_text(&self) -> String {
+        self.tree().to_json().replace('<', "\\u003c")
+    }
+
+    /// The whole `script` element.
+    pub fn to_script(&self) -> String {
+        format!("<script type=\"application/ld+json\">{}</script>", self.to_script_text())
+    }
+
+    fn tree(&self) -> Tree {
+        let pair = |name: &str, value: &str| (name.to_owned(), Tree::text(value));
+        let download = |format: &str, url: &str| {
+            Tree::Map(vec![
+                pair("@type", "DataDownload"),
+                pair("encodingFormat", format),
+                pair("contentUrl", url),
+            ])
+        };
+        let mut members = vec![
+            pair("@context", "https://schema.org"),
+            pair("@type", "Dataset"),
+            pair("name", NAME),
+            pair("url", &self.json),
+        ];
+        members.extend(self.modified.map(|time| pair("dateModified", &time.to_string())));
+        let mut downloads = vec![download("application/json", &self.json)];
+        downloads.extend(self.yaml.iter().map(|yaml| download("application/yaml", yaml)));
+        members.push(("distribution".to_owned(), Tree::List(downloads)));
+        Tree::Map(members)
+    }
+}
+
+/// What a file of JSON-LD turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A pointer.
+    Pointer(Pointer),
+    /// A sitemap: it has `pages` itself and is to be read as JSON.
+    Sitemap,
+    /// Nothing of ours.
+    Nothing,
+}
+
+/// Reads JSON-LD, compressed or not.
+pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<Found, ArcError> {
+    let bytes = small(input, LARGEST)?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Refusal::new(&rules::NOT_JSON, Place::WHOLE, error.to_string()))?;
+    if value.get("pages").is_some() {
+        return Ok(Found::Sitemap);
+    }
+    let all = nodes(&value);
+    let has_type = |node: &Value, wanted: &str| texts(node.get("@type")).any(|it| it == wanted);
+    let dataset = all.iter().find(|node| {
+        has_type(node, "Dataset") && node.get("name").and_then(Value::as_str) == Some(NAME)
+    });
+    let parts = dataset
+        .map_or_else(|| all.clone(), |set| set.get("distribution").map_or_else(Vec::new, nodes));
+    let of_kind = |kind: &str| {
+        parts.iter().find(|node| {
+            let format = node.get("encodingFormat").and_then(Value::as_str).unwrap_or_default();
+            has_type(node, "DataDownload") && format.to_ascii_lowercase().contains(kind)
+        })
+    };
+    let address = |node: Option<&&Value>| {
+        node.and_then(|node| node.get("contentUrl")).and_then(Value::as_str).map(str::to_owned)
+    };
+    let json = of_kind("json");
+    let mut report = |rule, pointer: &str| {
+        let place = Place { line: None, pointer: pointer.to_owned() };
+        sink.report(Finding::new(rule, place, ""));
+    };
+    let fallback = || dataset.and_then(|set| set.get("url")).and_then(Value::as_str);
+    let found = match address(json) {
+        Some(url) => Some(url),
+        None => {
+            let url = fallback().map(str::to_owned);
+            if url.is_some() {
+                report(&rules::POINTER_URL, "/distribution");
+            }
+            url
+        }
+    };
+    let Some(json) = found.filter(|url| is_address(url)) else {
+        report(&rules::POINTER_FORM, "");
+        return Ok(Found::Nothing);
+    };
+    let modified = dataset.and_then(|set| set.get("dateModified")).and_then(Value::as_str);
+    let modified = modified.and_then(|text| Timestamp::parse_lenient(text).ok());
+    let yaml = address(of_kind("yaml")).filter(|url| is_address(url));
+    Ok(Found::Pointer(Pointer { json, yaml, modified: modified.map(|(time, _)| time) }))
+}
+
+fn is_address(url: &str) -> bool {
+    rutter_page::HttpUrl::parse(url).is_ok()
+}
+
+/// The objects of a value: itself, those of a list, those of a graph.
+fn nodes(value: &Value) -> Vec<&Value> {
+    let list = value.as_array().or_else(|| value.get("@graph").and_then(Value::as_array));
+    list.map_or_else(|| vec![value], |list| list.iter().collect())
+}
+
+fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let one = value.and_then(Value::as_str);
+    let many = value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    one.into_iter().chain(many)
+}

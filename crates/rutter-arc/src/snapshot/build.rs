@@ -1,0 +1,690 @@
+//! Walks annotated elements in document order, with a stack of open parts, and
+//! puts the normal form together (vocabulary 1.3).
+
+use std::ops::Range;
+
+use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
+
+use super::names::{NAMES, Role, collapse, last_segment, level_name, sensitive_words, text_key};
+use super::{Document, Element};
+use crate::rules;
+use crate::tree::Tree;
+
+/// Most elements that are looked at, and bytes of text that are exported.
+const MOST_ELEMENTS: usize = 20_000;
+const MOST_TEXT: usize = 1 << 20;
+/// Parts inside parts that are still easy to follow.
+const DEEPEST: usize = 3;
+/// Parts inside parts that the snapshot shows.
+const MOST_PARTS: usize = 20;
+
+const ROOT: usize = 0;
+
+/// A part of the page that is being filled; the first is the page itself.
+#[derive(Default)]
+struct Part {
+    name: String,
+    /// 0 for the page, then section, group, subgroup, block.
+    level: u8,
+    /// In how many others it lies, and in which.
+    depth: usize,
+    up: usize,
+    members: Vec<(String, Tree)>,
+    fields: Vec<Tree>,
+    actions: Vec<Tree>,
+    media: Vec<Tree>,
+    links: Vec<Tree>,
+    marks: Vec<Tree>,
+    withheld: Vec<Tree>,
+    /// Parts inside, by level.
+    parts: Vec<usize>,
+}
+
+/// An element whose end is waited for.
+struct Open {
+    depth: usize,
+    /// The part it opened.
+    part: Option<usize>,
+    /// Whether its context, or one around it, asks for care.
+    is_sensitive: bool,
+    /// Whether there is any context at all.
+    has_context: bool,
+}
+
+struct Builder<'b, 'p> {
+    document: &'b Document<'p>,
+    elements: &'b [Element<'p>],
+    parts: Vec<Part>,
+    open: Vec<Open>,
+    /// Everything deeper than this is out of sight.
+    hidden_at: Option<usize>,
+    page: Option<String>,
+    contexts: Vec<&'static str>,
+    categories: Vec<String>,
+    labels: Vec<(String, String)>,
+    refs: Vec<(String, usize)>,
+    summary: Option<String>,
+    /// What may not be told, where it is not part of something larger.
+    private: Vec<Range<usize>>,
+    text_left: usize,
+    is_truncated: bool,
+    sink: &'b mut dyn FindingSink,
+}
+
+/// The attributes of one element, sorted by what they do.
+#[derive(Default)]
+struct Annotations<'p> {
+    page: Option<&'p str>,
+    parts: Vec<(u8, &'p str)>,
+    texts: Vec<(&'static str, &'p str)>,
+    field: Option<&'p str>,
+    label: Option<&'p str>,
+    media: Option<&'p str>,
+    meta: Vec<(&'static str, &'p str)>,
+}
+
+impl<'p> Annotations<'p> {
+    fn meta(&self, name: &str) -> Option<&'p str> {
+        self.meta.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Option<(Tree, bool)> {
+    if document.elements.is_empty() {
+        return None;
+    }
+    let n = document.elements.len().min(MOST_ELEMENTS);
+    let elements = document.elements.get(..n)?;
+    let mut builder = Builder {
+        document,
+        elements,
+        parts: vec![Part::default()],
+        open: Vec::new(),
+        hidden_at: None,
+        page: None,
+        contexts: Vec::new(),
+        categories: Vec::new(),
+        labels: Vec::new(),
+        refs: Vec::new(),
+        summary: None,
+        private: Vec::new(),
+        text_left: MOST_TEXT,
+        is_truncated: n < document.elements.len(),
+        sink,
+    };
+    for (at, element) in elements.iter().enumerate() {
+        builder.element(at, element);
+    }
+    let needs_auth = builder.contexts.contains(&"sensitive");
+    Some((builder.finish(), needs_auth))
+}
+
+impl<'p> Builder<'_, 'p> {
+    fn report(&mut self, rule: &'static Rule, element: &Element<'_>, detail: &str) {
+        let gap = if detail.is_empty() { "" } else { ": " };
+        let detail = format!("<{}>{gap}{detail}", element.name);
+        self.sink.report(Finding::new(rule, Place::WHOLE, detail));
+    }
+
+    fn element(&mut self, at: usize, element: &Element<'p>) {
+        while self.open.last().is_some_and(|open| element.depth <= open.depth) {
+            self.open.pop();
+        }
+        if self.hidden_at.is_some_and(|depth| depth < element.depth) {
+            return;
+        }
+        self.hidden_at = None;
+        let found = self.annotations(element);
+        if is_out(element) {
+            self.hidden_at = Some(element.depth);
+            return;
+        }
+        let around = self.open.last();
+        let (mut is_sensitive, mut has_context) =
+            around.map_or((false, false), |open| (open.is_sensitive, open.has_context));
+        let was_sensitive = is_sensitive;
+        if let Some(context) = found.meta("context") {
+            has_context = true;
+            for word in sensitive_words(context) {
+                is_sensitive = true;
+                if !self.contexts.contains(&word) {
+                    self.contexts.push(word);
+                }
+            }
+        }
+        if is_sensitive && !was_sensitive {
+            self.private.push(element.text.clone());
+        }
+        if let Some(category) = found.meta("category").map(str::trim).filter(|it| !it.is_empty())
+            && !self.categories.iter().any(|known| known == category)
+        {
+            self.categories.push(category.to_owned());
+        }
+        let mut part = None;
+        if let Some(page) = found.page {
+            if self.page.is_none() {
+                self.page = Some(page.trim().to_owned());
+                part = Some(ROOT);
+                if page.trim().is_empty() {
+                    self.report(&rules::NO_NAME, element, "data-ai-page");
+                }
+            } else {
+                self.report(&rules::SECOND_PAGE, element, &quoted(page));
+            }
+        }
+        let mut outermost = part;
+        for (level, name) in &found.parts {
+            let opened = self.open_part(*level, name, part, element);
+            outermost = outermost.or(Some(opened));
+            part = Some(opened);
+        }
+        if let Some(outermost) = outermost {
+            self.meta_of_part(outermost, &found);
+        }
+        if let Some((1, _)) = found.parts.first() {
+            self.lint_section(element, &found);
+        }
+        let here = part.or_else(|| self.here()).unwrap_or(ROOT);
+        self.open.push(Open { depth: element.depth, part, is_sensitive, has_context });
+        self.contents(at, element, &found, here, outermost.is_some());
+    }
+
+    fn annotations(&mut self, element: &Element<'p>) -> Annotations<'p> {
+        let mut found = Annotations::default();
+        for (name, value) in element.attributes {
+            let Some(name) = name.strip_prefix("data-ai-") else { continue };
+            let value = value.as_str();
+            match NAMES.iter().find(|(known, _)| *known == name) {
+                None => {
+                    let detail = quoted(&format!("data-ai-{name}"));
+                    self.report(&rules::UNKNOWN_ATTRIBUTE, element, &detail);
+                }
+                Some((_, Role::Page)) => found.page = Some(value),
+                Some((_, Role::Part(level))) => found.parts.push((*level, value)),
+                Some((known, Role::Text)) => found.texts.push((known, value)),
+                Some((_, Role::Field)) => found.field = Some(value),
+                Some((_, Role::Label)) => found.label = Some(value),
+                Some((_, Role::Media)) => found.media = Some(value),
+                Some((_, Role::Meta(known))) => found.meta.push((known, value)),
+            }
+        }
+        found.parts.sort_by_key(|(level, _)| *level);
+        found
+    }
+
+    /// The innermost open part.
+    fn here(&self) -> Option<usize> {
+        self.open.iter().rev().find_map(|open| open.part)
+    }
+
+    /// The innermost open part of a level.
+    fn open_of(&self, level: u8, just: Option<usize>) -> Option<usize> {
+        let is_level = |idx: &usize| self.parts.get(*idx).is_some_and(|it| it.level == level);
+        let open = self.open.iter().rev().filter_map(|open| open.part);
+        just.into_iter().chain(open).find(is_level)
+    }
+
+    /// Opens a part where it belongs; `just` was opened on the same element.
+    fn open_part(
+        &mut self,
+        level: u8,
+        name: &str,
+        just: Option<usize>,
+        element: &Element<'_>,
+    ) -> usize {
+        if name.trim().is_empty() {
+            self.report(&rules::NO_NAME, element, level_name(level));
+        }
+        let depth =
+            1 + self.open.iter().filter(|open| open.part.is_some_and(|it| it != ROOT)).count();
+        if DEEPEST < depth {
+            self.report(&rules::NESTED_DEEP, element, &quoted(name));
+        }
+        let parent = match level {
+            1 => ROOT,
+            2 => self.parent_group(element, name, just),
+            3 => match self.open_of(2, just) {
+                Some(group) => group,
+                None => {
+                    let section = self.parent_group(element, name, just);
+                    self.nameless(section, 2)
+                }
+            },
+            _ => just.or_else(|| self.here()).unwrap_or(ROOT),
+        };
+        self.add(parent, level, name.trim())
+    }
+
+    /// The section a group lies in; one without name where there is none.
+    fn parent_group(&mut self, element: &Element<'_>, name: &str, just: Option<usize>) -> usize {
+        if let Some(section) = self.open_of(1, just) {
+            return section;
+        }
+        self.report(&rules::GROUP_OUTSIDE, element, &quoted(name));
+        self.nameless(ROOT, 1)
+    }
+
+    /// The part without name of this level inside another.
+    fn nameless(&mut self, parent: usize, level: u8) -> usize {
+        let inside = self.parts.get(parent).map_or(&[][..], |part| &part.parts);
+        let known = inside.iter().copied().find(|idx| {
+            self.parts.get(*idx).is_some_and(|part| part.level == level && part.name == "_")
+        });
+        known.unwrap_or_else(|| self.add(parent, level, "_"))
+    }
+
+    fn add(&mut self, parent: usize, level: u8, name: &str) -> usize {
+        let idx = self.parts.len();
+        let above = |at: usize| self.parts.get(at).map_or((0, ROOT), |part| (part.depth, part.up));
+        // Readers take only so much nesting; deeper parts stand side by side.
+        let parent = if above(parent).0 < MOST_PARTS { parent } else { above(parent).1 };
+        let depth = above(parent).0 + 1;
+        self.parts.push(Part {
+            name: name.to_owned(),
+            level,
+            depth,
+            up: parent,
+            ..Part::default()
+        });
+        if let Some(parent) = self.parts.get_mut(parent) {
+            parent.parts.push(idx);
+        }
+        idx
+    }
+
+    fn meta_of_part(&mut self, part: usize, found: &Annotations<'_>) {
+        for (name, value) in &found.meta {
+            self.member(part, name, Tree::text(value.trim()));
+            if *name == "ref" {
+                self.refs.push((value.trim().to_owned(), part));
+            }
+        }
+    }
+
+    fn lint_section(&mut self, element: &Element<'_>, found: &Annotations<'_>) {
+        let name = found.parts.first().map_or("", |(_, name)| *name);
+        if found.meta("type").is_none() {
+            self.report(&rules::NO_TYPE, element, &quoted(name));
+        }
+        if found.meta("purpose").is_none() && found.meta("intent").is_none() {
+            self.report(&rules::NO_PURPOSE, element, &quoted(name));
+        }
+    }
+
+    /// Adds a member; a name that is there already becomes a list.
+    fn member(&mut self, part: usize, name: &str, value: Tree) {
+        let Some(part) = self.parts.get_mut(part) else { return };
+        match part.members.iter_mut().find(|(known, _)| known == name) {
+            None => part.members.push((name.to_owned(), value)),
+            Some((_, Tree::List(items))) => items.push(value),
+            Some((_, first)) => {
+                let before = std::mem::replace(first, Tree::Null);
+                *first = Tree::List(vec![before, value]);
+            }
+        }
+    }
+
+    /// What an element says besides opening parts.
+    fn contents(
+        &mut self,
+        at: usize,
+        element: &Element<'p>,
+        found: &Annotations<'p>,
+        here: usize,
+        is_part: bool,
+    ) {
+        let is_sensitive = self.open.last().is_some_and(|open| open.is_sensitive);
+        // What the other attributes are said of, where nothing takes them.
+        let mut of: Option<&str> = None;
+        let mut is_told = is_part;
+        for (kind, value) in &found.texts {
+            let key = text_key(kind, value);
+            of = Some(value);
+            if is_sensitive {
+                self.withhold(here, &key, element);
+                continue;
+            }
+            let text = self.text_of(at);
+            if *kind == "summary" && here == ROOT && self.summary.is_none() {
+                self.summary = Some(text.clone());
+            }
+            self.member(here, &key, Tree::Text(text));
+        }
+        if let Some(name) = found.label {
+            of = Some(name);
+            if !is_sensitive {
+                let text = self.text_of(at);
+                self.labels.push((name.trim().to_owned(), text));
+            }
+        }
+        if let Some(name) = found.field {
+            is_told = true;
+            self.field(element, found, name, here);
+        } else if !is_part && ["role", "event", "action"].iter().any(|it| found.meta(it).is_some())
+        {
+            is_told = true;
+            self.action(at, element, found, here, is_sensitive);
+        }
+        if let Some(name) = found.media {
+            of = Some(name);
+            self.media(element, name, here, is_sensitive);
+        }
+        if let Some(name) = found.meta("link").filter(|_| element.name == "a") {
+            is_told = true;
+            self.link(at, element, found, name, (here, is_sensitive));
+        }
+        if !is_told && !found.meta.is_empty() {
+            let mut mark: Vec<(String, Tree)> = Vec::new();
+            mark.extend(of.map(|of| ("of".to_owned(), Tree::text(of.trim()))));
+            mark.extend(metas(found, &[]));
+            self.list(here, |part| &mut part.marks, Tree::Map(mark));
+        }
+    }
+
+    fn list(&mut self, part: usize, list: impl FnOnce(&mut Part) -> &mut Vec<Tree>, item: Tree) {
+        if let Some(part) = self.parts.get_mut(part) {
+            list(part).push(item);
+        }
+    }
+
+    fn withhold(&mut self, part: usize, name: &str, element: &Element<'_>) {
+        self.report(&rules::WITHHELD, element, &quoted(name));
+        self.list(part, |part| &mut part.withheld, Tree::text(name));
+    }
+
+    fn field(&mut self, element: &Element<'p>, found: &Annotations<'p>, name: &str, here: usize) {
+        let name = name.trim();
+        if name.is_empty() {
+            self.report(&rules::NO_NAME, element, "data-ai-field");
+        }
+        if !self.open.last().is_some_and(|open| open.has_context) {
+            self.report(&rules::NO_CONTEXT, element, &quoted(name));
+        }
+        let wanted = format!("{name}_label");
+        let said = element.label.filter(|label| !label.trim().is_empty()).map(str::to_owned);
+        let marked = self.labels.iter().rev().find(|(label, _)| *label == wanted);
+        let label = said.or_else(|| marked.map(|(_, text)| text.clone()));
+        let label = label.or_else(|| element.attribute("aria-label").map(str::to_owned));
+        let label = label.or_else(|| element.attribute("title").map(str::to_owned));
+        let kind = match element.name {
+            "textarea" | "select" => Some(element.name),
+            _ => element.attribute("type"),
+        };
+        let mut field = vec![("field".to_owned(), Tree::text(name))];
+        let mut push = |name: &str, value: Option<Tree>| {
+            field.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        push("label", label.map(|label| Tree::Text(collapse(&label))));
+        push("type", kind.map(|kind| Tree::text(kind.trim().to_ascii_lowercase())));
+        push("context", found.meta("context").map(|it| Tree::text(it.trim())));
+        push("behavior", found.meta("behavior").map(|it| Tree::text(it.trim())));
+        let is_required = element.attribute("required").is_some()
+            || element.attribute("aria-required") == Some("true");
+        push("required", is_required.then_some(Tree::Bool(true)));
+        // The type of the entity and that of the input are two things.
+        push("ai_type", found.meta("type").map(|it| Tree::text(it.trim())));
+        field.extend(metas(found, &["context", "behavior", "type"]));
+        self.list(here, |part| &mut part.fields, Tree::Map(field));
+    }
+
+    fn action(
+        &mut self,
+        at: usize,
+        element: &Element<'p>,
+        found: &Annotations<'p>,
+        here: usize,
+        is_sensitive: bool,
+    ) {
+        const FIRST: [&str; 7] =
+            ["role", "intent", "event", "action", "trigger", "transition", "behavior"];
+        let mut action: Vec<(String, Tree)> = Vec::new();
+        for name in FIRST {
+            let value = found.meta(name).map(|value| Tree::text(value.trim()));
+            action.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        if is_sensitive {
+            self.withhold(here, "label", element);
+        } else {
+            // The value of a button is its label; that of any other input is
+            // what somebody typed.
+            let is_button = element.name != "input"
+                || matches!(element.attribute("type"), Some("submit" | "button" | "reset"));
+            let value = element.attribute("value").filter(|_| is_button);
+            let text = Some(self.text_of(at)).filter(|text| !text.is_empty());
+            let label = text
+                .or_else(|| element.attribute("aria-label").map(collapse))
+                .or_else(|| value.map(collapse))
+                .or_else(|| element.attribute("title").map(collapse));
+            action.extend(label.map(|label| ("label".to_owned(), Tree::Text(label))));
+            if element.name == "a" {
+                action.extend(element.target.map(|url| ("href".to_owned(), Tree::text(url))));
+            }
+        }
+        let skipped = if element.name == "a" { &["link"][..] } else { &[] };
+        let skipped: Vec<&str> = FIRST.iter().chain(skipped).copied().collect();
+        action.extend(metas(found, &skipped));
+        self.list(here, |part| &mut part.actions, Tree::Map(action));
+    }
+
+    fn media(&mut self, element: &Element<'p>, name: &str, here: usize, is_sensitive: bool) {
+        let mut media = vec![("name".to_owned(), Tree::text(name.trim()))];
+        if is_sensitive {
+            self.withhold(here, name.trim(), element);
+        } else {
+            media.extend(element.target.map(|url| ("url".to_owned(), Tree::text(url))));
+            let alt = element.attribute("alt").map(collapse).filter(|alt| !alt.is_empty());
+            media.extend(alt.map(|alt| ("alt".to_owned(), Tree::Text(alt))));
+        }
+        self.list(here, |part| &mut part.media, Tree::Map(media));
+    }
+
+    fn link(
+        &mut self,
+        at: usize,
+        element: &Element<'p>,
+        found: &Annotations<'p>,
+        name: &str,
+        (here, is_sensitive): (usize, bool),
+    ) {
+        let mut link = vec![("name".to_owned(), Tree::text(name.trim()))];
+        if is_sensitive {
+            self.withhold(here, name.trim(), element);
+        } else {
+            let title = self.text_of(at);
+            link.extend((!title.is_empty()).then(|| ("title".to_owned(), Tree::Text(title))));
+            link.extend(element.target.map(|url| ("url".to_owned(), Tree::text(url))));
+        }
+        let is_action = ["role", "event", "action"].iter().any(|it| found.meta(it).is_some());
+        // An action has told the rest already.
+        if !is_action {
+            link.extend(metas(found, &["link"]));
+        }
+        self.list(here, |part| &mut part.links, Tree::Map(link));
+    }
+
+    /// What an element says, without what may not be told of what lies in it.
+    fn text_of(&mut self, at: usize) -> String {
+        let Some(element) = self.elements.get(at) else { return String::new() };
+        // Many layers around one long text must not cost it once each.
+        if self.text_left < element.text.len() {
+            self.is_truncated = true;
+            return String::new();
+        }
+        let inside = self.elements.get(at + 1..).unwrap_or_default();
+        let inside = inside.iter().take_while(|inner| element.depth < inner.depth);
+        let mut cuts: Vec<Range<usize>> = Vec::new();
+        for inner in inside {
+            let attribute = |name: &str| inner.attribute(name);
+            let is_field =
+                attribute("data-ai-field").is_some() || matches!(inner.name, "textarea" | "select");
+            let context = attribute("data-ai-context").unwrap_or_default();
+            if is_out(inner) || is_field || sensitive_words(context).next().is_some() {
+                cuts.push(inner.text.clone());
+            }
+        }
+        let mut text = String::new();
+        let mut from = element.text.start;
+        for cut in cuts {
+            if from <= cut.start {
+                text.push_str(self.document.text.get(from..cut.start).unwrap_or_default());
+                text.push(' ');
+            }
+            from = from.max(cut.end);
+        }
+        text.push_str(self.document.text.get(from..element.text.end).unwrap_or_default());
+        self.text_left -= element.text.len();
+        collapse(&text)
+    }
+
+    fn finish(mut self) -> Tree {
+        self.resolve_links();
+        let mut root: Vec<(String, Tree)> = Vec::new();
+        let inferred = self.page.is_none();
+        let page = self.page.take().unwrap_or_else(|| last_segment(self.document.url));
+        root.push(("page".to_owned(), Tree::Text(page)));
+        if inferred {
+            root.push(("page_inferred".to_owned(), Tree::Bool(true)));
+        }
+        let mut push = |name: &str, value: Option<String>| {
+            let value = value.filter(|value| !value.is_empty());
+            root.extend(value.map(|value| (name.to_owned(), Tree::Text(value))));
+        };
+        push("url", Some(self.document.url.to_owned()));
+        push("language", self.document.language.map(str::to_owned));
+        push("title", self.title());
+        push("summary", self.summary.take().or_else(|| self.public(self.document.description)));
+        let keywords = self.document.keywords.iter().map(|word| collapse(word));
+        let mut tags: Vec<String> = Vec::new();
+        for tag in self.categories.iter().cloned().chain(keywords) {
+            if !tag.is_empty() && !tags.contains(&tag) && tags.len() < crate::MOST_TAGS {
+                tags.push(tag);
+            }
+        }
+        if !tags.is_empty() {
+            let tags = tags.into_iter().map(Tree::Text).collect();
+            root.push(("tags".to_owned(), Tree::List(tags)));
+        }
+        if !self.contexts.is_empty() {
+            self.contexts.sort_unstable();
+            let words = self.contexts.iter().map(|word| Tree::text(*word)).collect();
+            root.push(("ai_context".to_owned(), Tree::List(words)));
+        }
+        if self.is_truncated {
+            root.push(("truncated".to_owned(), Tree::Bool(true)));
+        }
+        let Tree::Map(rest) = self.tree_of(ROOT) else { return Tree::Map(root) };
+        for (name, value) in rest {
+            // Title and summary of the page stand at the top already.
+            if !root.iter().any(|(known, _)| *known == name) {
+                root.push((name, value));
+            }
+        }
+        Tree::Map(root)
+    }
+
+    /// The heading `title` of the page or its first section, else its own.
+    fn title(&self) -> Option<String> {
+        let root = self.parts.get(ROOT)?;
+        let is_section = |idx: &&usize| self.parts.get(**idx).is_some_and(|part| part.level == 1);
+        let section = root.parts.iter().find(is_section).and_then(|idx| self.parts.get(*idx));
+        let title = [Some(root), section].into_iter().flatten().find_map(|part| {
+            let found = part.members.iter().find(|(name, _)| name == "title");
+            let (_, value) = found?;
+            value.as_str().or_else(|| value.items().first().and_then(Tree::as_str))
+        });
+        title.map(str::to_owned).or_else(|| self.public(self.document.title))
+    }
+
+    /// What a page says of itself, unless that is what its annotations keep
+    /// back: many pages have their title from a heading.
+    fn public(&self, text: Option<&str>) -> Option<String> {
+        let text = collapse(text?);
+        let is_private = self.private.iter().any(|range| {
+            let private = self.document.text.get(range.clone()).unwrap_or_default().trim();
+            2 < private.len() && (private.contains(&text) || text.contains(private))
+        });
+        (!is_private).then_some(text)
+    }
+
+    /// Follows links between parts by name.
+    fn resolve_links(&mut self) {
+        let mut linked: Vec<(usize, String, Option<String>)> = Vec::new();
+        for (idx, part) in self.parts.iter().enumerate() {
+            let value = part.members.iter().find(|(name, _)| name == "link");
+            let Some(name) = value.and_then(|(_, value)| value.as_str()) else { continue };
+            let by_ref = self.refs.iter().find(|(known, _)| known == name).map(|(_, at)| *at);
+            let by_name = || self.parts.iter().position(|it| it.level != 0 && it.name == name);
+            let target = by_ref.or_else(by_name).and_then(|at| self.parts.get(at));
+            let target = target.map(|part| match part.level {
+                0 => self.page.clone().unwrap_or_default(),
+                _ => part.name.clone(),
+            });
+            linked.push((idx, name.to_owned(), target));
+        }
+        for (idx, name, target) in linked {
+            let Some(target) = target else {
+                let detail = quoted(&name);
+                self.sink.report(Finding::new(&rules::LINK_NOWHERE, Place::WHOLE, detail));
+                continue;
+            };
+            let map = Tree::Map(vec![(name, Tree::Text(target))]);
+            if let Some(part) = self.parts.get_mut(idx) {
+                part.members.push(("linked".to_owned(), map));
+            }
+        }
+    }
+
+    fn tree_of(&mut self, idx: usize) -> Tree {
+        let Some(part) = self.parts.get_mut(idx) else { return Tree::Null };
+        let part = std::mem::take(part);
+        let mut members: Vec<(String, Tree)> = Vec::new();
+        if part.level != 0 {
+            members.push(("name".to_owned(), Tree::Text(part.name)));
+        }
+        members.extend(part.members);
+        let media = match <[Tree; 1]>::try_from(part.media) {
+            // One alone is its address.
+            Ok([one]) => one.get("url").cloned().or(Some(Tree::List(vec![one]))),
+            Err(many) if many.is_empty() => None,
+            Err(many) => Some(Tree::List(many)),
+        };
+        members.extend(media.map(|media| ("media".to_owned(), media)));
+        let lists = [
+            ("fields", part.fields),
+            ("actions", part.actions),
+            ("links", part.links),
+            ("marks", part.marks),
+            ("withheld", part.withheld),
+        ];
+        for (name, items) in lists {
+            if !items.is_empty() {
+                members.push((name.to_owned(), Tree::List(items)));
+            }
+        }
+        for (level, name) in [(4, "blocks"), (1, "sections"), (2, "groups"), (3, "subgroups")] {
+            let of_level = |idx: &usize| self.parts.get(*idx).is_some_and(|it| it.level == level);
+            let inside: Vec<usize> = part.parts.iter().copied().filter(of_level).collect();
+            if !inside.is_empty() {
+                let items = inside.into_iter().map(|idx| self.tree_of(idx)).collect();
+                members.push((name.to_owned(), Tree::List(items)));
+            }
+        }
+        Tree::Map(members)
+    }
+}
+
+/// Out of sight, by itself or by what it says of itself.
+fn is_out(element: &Element<'_>) -> bool {
+    let is = |name: &str, value: &str| {
+        element.attribute(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
+    };
+    element.is_hidden
+        || is("data-ai-visibility", "hidden")
+        || (element.name == "input" && is("type", "hidden"))
+}
+
+/// The other attributes, as members.
+fn metas(found: &Annotations<'_>, but: &[&str]) -> Vec<(String, Tree)> {
+    let rest = found.meta.iter().filter(|(name, _)| !but.contains(name));
+    rest.map(|(name, value)| ((*name).to_owned(), Tree::text(value.trim()))).collect()
+}

@@ -1,0 +1,245 @@
+//! A snapshot as prose: sentences made from the same data, nothing added.
+//!
+//! Every part, field and action is named; a property test holds it to that.
+
+use crate::tree::Tree;
+
+/// Members that are told in their own way.
+const TOLD: [&str; 21] = [
+    "page",
+    "page_inferred",
+    "name",
+    "title",
+    "summary",
+    "url",
+    "language",
+    "tags",
+    "ai_context",
+    "truncated",
+    "media",
+    "fields",
+    "actions",
+    "links",
+    "marks",
+    "withheld",
+    "linked",
+    "blocks",
+    "sections",
+    "groups",
+    "subgroups",
+];
+
+/// Members that say what something is, in the order of the vocabulary.
+const FACTS: [&str; 21] = [
+    "type",
+    "status",
+    "context",
+    "category",
+    "visibility",
+    "link",
+    "ref",
+    "depends_on",
+    "rel",
+    "source",
+    "intent",
+    "purpose",
+    "scope",
+    "mode",
+    "behavior",
+    "event",
+    "trigger",
+    "state",
+    "action",
+    "transition",
+    "role",
+];
+
+pub(super) fn narrate(snapshot: &Tree) -> String {
+    let mut story = Story { out: String::new() };
+    let name = said(snapshot, "page");
+    match said(snapshot, "title") {
+        "" => story.say(&format!("This is the page {name}")),
+        title => story.say(&format!("This is the page {name}, titled \"{title}\"")),
+    }
+    match said(snapshot, "url") {
+        "" => {}
+        url => story.say(&format!("Its address is {url}")),
+    }
+    story.say(said(snapshot, "summary"));
+    let words = |name: &str| -> Vec<&str> {
+        snapshot.get(name).map_or(&[][..], Tree::items).iter().filter_map(Tree::as_str).collect()
+    };
+    let tags = words("tags");
+    if !tags.is_empty() {
+        story.say(&format!("Its topics are {}", joined(&tags)));
+    }
+    let contexts = words("ai_context");
+    if !contexts.is_empty() {
+        story.say(&format!("It deals with {} data", joined(&contexts)));
+    }
+    story.part(snapshot);
+    story.out.push('\n');
+    story.out
+}
+
+struct Story {
+    out: String,
+}
+
+impl Story {
+    /// Adds a sentence.
+    fn say(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push(' ');
+        }
+        self.out.push_str(text);
+        if !text.ends_with(['.', '!', '?']) {
+            self.out.push('.');
+        }
+    }
+
+    /// Everything a part says, then the parts in it.
+    fn part(&mut self, part: &Tree) {
+        let facts = facts(part, &[]);
+        if !facts.is_empty() {
+            self.say(&format!("It has {}", facts.join(", ")));
+        }
+        for (name, value) in part.members() {
+            let is_told = TOLD.contains(&name.as_str()) || FACTS.contains(&name.as_str());
+            // The title and summary of the page were told; those of a part were not.
+            let is_own = part.get("page").is_none() && matches!(name.as_str(), "title" | "summary");
+            if is_told && !is_own {
+                continue;
+            }
+            let texts = std::iter::once(value).chain(value.items()).filter_map(Tree::as_str);
+            for text in texts {
+                self.say(&format!("{}: {text}", spoken(name)));
+            }
+        }
+        for (target, found) in part.get("linked").map_or(&[][..], Tree::members) {
+            let found = found.as_str().unwrap_or_default();
+            self.say(&format!("Its link {target} leads to {found}"));
+        }
+        self.media(part.get("media"));
+        for field in list(part, "fields") {
+            self.field(field);
+        }
+        for action in list(part, "actions") {
+            self.action(action);
+        }
+        for link in list(part, "links") {
+            let (name, title, url) = (said(link, "name"), said(link, "title"), said(link, "url"));
+            let title = if title.is_empty() { String::new() } else { format!(", \"{title}\"") };
+            let url = if url.is_empty() { String::new() } else { format!(", at {url}") };
+            self.say(&format!("It links to {name}{title}{url}{}", more(link, &["link"])));
+        }
+        for mark in list(part, "marks") {
+            let of = said(mark, "of");
+            let of = if of.is_empty() { "Something on it" } else { of };
+            self.say(&format!("{of} has {}", facts_of(mark)));
+        }
+        let withheld = list(part, "withheld");
+        if !withheld.is_empty() {
+            let names: Vec<&str> = withheld.iter().filter_map(Tree::as_str).collect();
+            self.say(&format!("Withheld for privacy: {}", joined(&names)));
+        }
+        let mine = if part.get("page").is_some() { "page" } else { said(part, "name") };
+        for (plural, kind) in [
+            ("blocks", "block"),
+            ("sections", "section"),
+            ("groups", "group"),
+            ("subgroups", "subgroup"),
+        ] {
+            for inner in list(part, plural) {
+                self.out.push_str("\n\n");
+                let name = said(inner, "name");
+                let owner =
+                    if mine == "page" { String::new() } else { format!(", part of {mine}") };
+                self.say(&format!("The {kind} {name}{owner}"));
+                self.part(inner);
+            }
+        }
+    }
+
+    fn media(&mut self, media: Option<&Tree>) {
+        match media {
+            None => {}
+            Some(Tree::Text(url)) => self.say(&format!("It shows {url}")),
+            Some(many) => {
+                for one in many.items() {
+                    let (name, alt, url) = (said(one, "name"), said(one, "alt"), said(one, "url"));
+                    let alt = if alt.is_empty() { String::new() } else { format!(", \"{alt}\"") };
+                    let url = if url.is_empty() { String::new() } else { format!(", at {url}") };
+                    self.say(&format!("It shows {name}{alt}{url}"));
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, field: &Tree) {
+        let (name, label) = (said(field, "field"), said(field, "label"));
+        let label = if label.is_empty() { String::new() } else { format!(", \"{label}\"") };
+        let is_required = field.get("required") == Some(&Tree::Bool(true));
+        let must = if is_required { ", which must be filled in" } else { "" };
+        self.say(&format!("It asks for {name}{label}{must}{}", more(field, &[])));
+    }
+
+    fn action(&mut self, action: &Tree) {
+        let label = said(action, "label");
+        let label = if label.is_empty() { String::new() } else { format!(" \"{label}\"") };
+        let href = said(action, "href");
+        let href = if href.is_empty() { String::new() } else { format!(", leading to {href}") };
+        self.say(&format!("It offers the action{label}{href}{}", more(action, &[])));
+    }
+}
+
+fn more(tree: &Tree, but: &[&str]) -> String {
+    let facts = facts(tree, but);
+    if facts.is_empty() { String::new() } else { format!(", with {}", facts.join(", ")) }
+}
+
+fn facts_of(tree: &Tree) -> String {
+    facts(tree, &[]).join(", ")
+}
+
+/// `the intent register_user`, for each fact there is.
+fn facts(tree: &Tree, but: &[&str]) -> Vec<String> {
+    let mut facts = Vec::new();
+    for (name, value) in tree.members() {
+        let is_fact = FACTS.contains(&name.as_str()) || name == "ai_type";
+        if !is_fact || but.contains(&name.as_str()) {
+            continue;
+        }
+        let values = std::iter::once(value).chain(value.items()).filter_map(Tree::as_str);
+        facts.extend(values.map(|value| format!("the {} {value}", name.replace('_', " "))));
+    }
+    facts
+}
+
+fn list<'t>(tree: &'t Tree, name: &str) -> &'t [Tree] {
+    tree.get(name).map_or(&[], Tree::items)
+}
+
+fn said<'t>(tree: &'t Tree, name: &str) -> &'t str {
+    tree.get(name).and_then(Tree::as_str).unwrap_or_default()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn joined(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The name of a text with a capital letter.
+fn spoken(name: &str) -> String {
+    let name = name.replace('_', " ");
+    let mut chars = name.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,159 @@
+//! JSON values that keep the order of their members: what snapshots are made
+//! of, and what YAML is written from.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::write::push_string;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Tree {
+    Null,
+    Bool(bool),
+    /// A number as JSON writes it.
+    Number(String),
+    Text(String),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl Tree {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Reads JSON; `None` where it is none, or nested too deeply.
+    pub(crate) fn parse(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn members(&self) -> &[(String, Self)] {
+        if let Self::Map(members) = self { members } else { &[] }
+    }
+
+    pub(crate) fn items(&self) -> &[Self] {
+        if let Self::List(items) = self { items } else { &[] }
+    }
+
+    /// The member of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Appends the value as JSON.
+    pub(crate) fn push_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.extend(b"null"),
+            Self::Bool(value) => out.extend(value.to_string().bytes()),
+            Self::Number(number) => out.extend(number.bytes()),
+            Self::Text(text) => push_string(text, out),
+            Self::List(items) => {
+                out.push(b'[');
+                for (n, item) in items.iter().enumerate() {
+                    if n != 0 {
+                        out.push(b',');
+                    }
+                    item.push_json(out);
+                }
+                out.push(b']');
+            }
+            Self::Map(members) => {
+                out.push(b'{');
+                for (n, (key, value)) in members.iter().enumerate() {
+                    if n != 0 {
+                        out.push(b',');
+                    }
+                    push_string(key, out);
+                    out.push(b':');
+                    value.push_json(out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        self.push_json(&mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// The value as JSON over several lines, for people.
+    pub(crate) fn to_pretty(&self, indent: usize, out: &mut String) {
+        let is_flat = |tree: &Self| !matches!(tree, Self::List(_) | Self::Map(_));
+        let gap = "  ".repeat(indent + 1);
+        let (open, close, n) = match self {
+            Self::List(items) if !items.iter().all(is_flat) => ('[', ']', items.len()),
+            Self::Map(members) if !members.is_empty() => ('{', '}', members.len()),
+            _ => return out.push_str(&self.to_json()),
+        };
+        out.push(open);
+        for at in 0..n {
+            out.push_str(if at == 0 { "\n" } else { ",\n" });
+            out.push_str(&gap);
+            if let Some((key, value)) = self.members().get(at) {
+                out.push_str(&Self::text(key.as_str()).to_json());
+                out.push_str(": ");
+                value.to_pretty(indent + 1, out);
+            } else if let Some(item) = self.items().get(at) {
+                item.to_pretty(indent + 1, out);
+            }
+        }
+        out.push('\n');
+        out.push_str(&"  ".repeat(indent));
+        out.push(close);
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TreeVisitor;
+        impl<'de> Visitor<'de> for TreeVisitor {
+            type Value = Tree;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+            fn visit_unit<E>(self) -> Result<Tree, E> {
+                Ok(Tree::Null)
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+                Ok(Tree::Bool(value))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+                Ok(Tree::Number(value.to_string()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+                Ok(Tree::Number(value.to_string()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+                // As serde_json writes it: a fraction stays one.
+                let number = serde_json::Number::from_f64(value);
+                Ok(number.map_or(Tree::Null, |number| Tree::Number(number.to_string())))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
+                Ok(Tree::text(text))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tree, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Tree::List(items))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Tree::Map(members))
+            }
+        }
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}

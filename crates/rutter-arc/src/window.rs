@@ -1,0 +1,176 @@
+//! A window that moves over the text of a JSON document.
+//!
+//! Bytes come from [`Input`], are checked to be UTF-8 once, and wait here
+//! until whoever reads has used them. It grows only for a value that does not
+//! fit.
+//!
+//! Refuses: bytes that are not UTF-8, and values beyond a limit.
+
+use std::io::Read;
+
+use rutter_finding::{Place, Refusal, Rule};
+use serde_json::Deserializer;
+use serde_json::value::RawValue;
+
+use crate::input::Input;
+use crate::limits::ArcError;
+use crate::rules;
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
+
+pub(crate) struct Window<R: Read> {
+    input: Input<R>,
+    text: String,
+    /// What was used of the text.
+    start: usize,
+    /// Bytes of the text that were dropped.
+    n_dropped: u64,
+    piece: Vec<u8>,
+    /// Bytes of a character that is not complete yet.
+    tail: Vec<u8>,
+    is_over: bool,
+}
+
+impl<R: Read> Window<R> {
+    pub(crate) fn new(input: R, most: u64) -> Self {
+        Self {
+            input: Input::new(input, most),
+            text: String::new(),
+            start: 0,
+            n_dropped: 0,
+            piece: vec![0; PIECE],
+            tail: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    /// What is here and was not used.
+    pub(crate) fn rest(&self) -> &str {
+        self.text.get(self.start..).unwrap_or_default()
+    }
+
+    /// Tells whether all of the document is here.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    pub(crate) fn advance(&mut self, n: usize) {
+        self.start += n;
+    }
+
+    /// Skips a byte order mark at the beginning; tells whether there was one.
+    pub(crate) fn skip_mark(&mut self) -> Result<bool, ArcError> {
+        while self.rest().is_empty() && !self.is_over {
+            self.more(usize::MAX)?;
+        }
+        let has_mark = self.rest().starts_with('\u{feff}');
+        self.start += if has_mark { '\u{feff}'.len_utf8() } else { 0 };
+        Ok(has_mark)
+    }
+
+    /// The next byte that is not white space; `None` at the end.
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>, ArcError> {
+        loop {
+            let rest = self.rest().as_bytes();
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+            let n = rest.iter().take_while(|byte| is_space(byte)).count();
+            let next = rest.get(n).copied();
+            self.start += n;
+            if next.is_some() || self.is_over {
+                return Ok(next);
+            }
+            self.more(usize::MAX)?;
+        }
+    }
+
+    /// Reads more, at least as much again as is here, so that the work stays
+    /// in proportion; refuses where more than `most` bytes wait already.
+    pub(crate) fn more(&mut self, most: usize) -> Result<(), ArcError> {
+        let waiting = self.rest().len();
+        if most < waiting {
+            return Err(self.refuse(&rules::TOO_LONG, &format!("at most {most} bytes")).into());
+        }
+        self.n_dropped += self.start as u64;
+        self.text.drain(..self.start.min(self.text.len()));
+        self.start = 0;
+        let wanted = 2 * waiting + 1;
+        while self.text.len() < wanted && !self.is_over {
+            let n = self.input.read(&mut self.piece)?;
+            self.is_over = n == 0;
+            self.take(n)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the first bytes of the piece.
+    fn take(&mut self, n: usize) -> Result<(), Refusal> {
+        let mended;
+        let mut bytes = self.piece.get(..n).unwrap_or_default();
+        if !self.tail.is_empty() {
+            self.tail.extend_from_slice(bytes);
+            mended = std::mem::take(&mut self.tail);
+            bytes = &mended;
+        }
+        let good = match simdutf8::compat::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let (good, bad) = bytes.split_at(error.valid_up_to());
+                if error.error_len().is_some() || self.is_over {
+                    let at = self.n_dropped + (self.text.len() + good.len()) as u64;
+                    let detail = format!("byte {at}");
+                    return Err(Refusal::new(&rules::NOT_UTF8, Place::WHOLE, detail));
+                }
+                self.tail = bad.to_vec();
+                simdutf8::basic::from_utf8(good).unwrap_or_default()
+            }
+        };
+        self.text.push_str(good);
+        Ok(())
+    }
+
+    /// The length of the value that stands here, once all of it is here.
+    pub(crate) fn measure(&mut self, most: usize) -> Result<usize, ArcError> {
+        loop {
+            let rest = self.rest();
+            let mut values = Deserializer::from_str(rest).into_iter::<&RawValue>();
+            let found = values.next();
+            let n = values.byte_offset();
+            match found {
+                // A number may go on where the window ends.
+                Some(Ok(_)) if n < rest.len() || self.is_over => {
+                    if most < n {
+                        let detail = format!("at most {most} bytes");
+                        return Err(self.refuse(&rules::TOO_LONG, &detail).into());
+                    }
+                    return Ok(n);
+                }
+                // A number that is cut behind its point is called wrong, not cut.
+                Some(Err(error)) if !error.is_eof() && (self.is_over || !ends_in_number(rest)) => {
+                    return Err(self.refuse(&rules::NOT_JSON, &shown(&error)).into());
+                }
+                _ if self.is_over => {
+                    return Err(self.refuse(&rules::TRUNCATED, "").into());
+                }
+                _ => self.more(most)?,
+            }
+        }
+    }
+
+    /// A refusal that says how far reading came.
+    pub(crate) fn refuse(&self, rule: &'static Rule, detail: &str) -> Refusal {
+        let at = format!("at byte {}", self.n_dropped + self.start as u64);
+        let detail = if detail.is_empty() { at } else { format!("{detail}, {at}") };
+        Refusal::new(rule, Place::WHOLE, detail)
+    }
+}
+
+fn ends_in_number(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
+}
+
+/// What the parser says, without its idea of where, which is the window's.
+fn shown(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,349 @@
+//! ARC sitemaps in YAML: written entry by entry, read whole (D63).
+//!
+//! The reader turns YAML into the same data as JSON, which then takes the road
+//! of every other document; so both forms are judged by one code.
+//!
+//! Refuses: anchors, aliases, tags, directives, keys that repeat, more than
+//! one document, and more than [`MOST_YAML`] bytes.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+
+use rutter_finding::{Place, Refusal, Rule, quoted};
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
+
+use crate::entry::Entry;
+use crate::head::Head;
+use crate::input::Input;
+use crate::limits::{ArcError, Limits};
+use crate::tree::Tree;
+use crate::write::{head_members, push_string};
+use crate::{rules, write};
+
+/// Largest YAML file that is read or written, in bytes.
+pub const MOST_YAML: usize = 8 << 20;
+
+/// Most keys of one mapping; each is remembered, to find one that repeats.
+const MOST_KEYS: usize = 10_000;
+
+/// Longest key that YAML takes without a mark of its own.
+const LONGEST_KEY: usize = 1000;
+
+/// Writes a document in YAML: strings in quotes, true and false, one line for
+/// each member.
+///
+/// It never passes [`MOST_YAML`]: [`YamlWriter::finish`] then says that there
+/// is no file to publish, and the caller leaves it out.
+#[derive(Debug)]
+pub struct YamlWriter<W: Write> {
+    out: W,
+    n_entries: u64,
+    n_bytes: usize,
+    buffer: String,
+    is_too_large: bool,
+}
+
+impl<W: Write> YamlWriter<W> {
+    /// Writes everything that stands before the pages.
+    pub fn new(out: W, head: &Head) -> io::Result<Self> {
+        let mut writer =
+            Self { out, n_entries: 0, n_bytes: 0, buffer: String::new(), is_too_large: false };
+        for (name, value) in head_members(head) {
+            writer.member("", &name, &value);
+        }
+        writer.buffer.push_str("pages:");
+        writer.flush_buffer()?;
+        Ok(writer)
+    }
+
+    /// Writes an entry, unless the file is too large already.
+    pub fn push(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        if self.is_too_large {
+            return Ok(());
+        }
+        let mut json = Vec::new();
+        write::push_entry(entry, &mut json);
+        let tree = Tree::parse(&String::from_utf8_lossy(&json));
+        let Some(Tree::Map(members)) = tree else {
+            // Only a snapshot that is nested beyond reason gets here.
+            self.is_too_large = true;
+            return Ok(());
+        };
+        self.n_entries += 1;
+        self.buffer.push('\n');
+        for (n, (name, value)) in members.iter().enumerate() {
+            self.buffer.push_str(if n == 0 { "  - " } else { "    " });
+            self.key(name);
+            self.buffer.push_str(": ");
+            let mut line = std::mem::take(&mut self.buffer);
+            self.is_too_large |= !push_flow(value, &mut line);
+            self.buffer = line;
+            if n + 1 < members.len() {
+                self.buffer.push('\n');
+            }
+        }
+        self.flush_buffer()
+    }
+
+    /// Tells whether the file is too large to be published.
+    pub fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+
+    /// Writes the end; `None` where the file must not be published.
+    pub fn finish(mut self) -> io::Result<Option<W>> {
+        self.buffer.push_str(if self.n_entries == 0 { " []\n" } else { "\n" });
+        self.flush_buffer()?;
+        self.out.flush()?;
+        Ok((!self.is_too_large).then_some(self.out))
+    }
+
+    fn key(&mut self, name: &str) {
+        let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-'))
+            && !matches!(name, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n");
+        if is_plain {
+            self.buffer.push_str(name);
+        } else {
+            push_quoted(name, &mut self.buffer);
+        }
+        self.is_too_large |= LONGEST_KEY < name.len();
+    }
+
+    fn member(&mut self, indent: &str, name: &str, json: &str) {
+        self.buffer.push_str(indent);
+        self.key(name);
+        self.buffer.push_str(": ");
+        let mut line = std::mem::take(&mut self.buffer);
+        let value = Tree::parse(json).unwrap_or(Tree::Null);
+        self.is_too_large |= !push_flow(&value, &mut line);
+        self.buffer = line;
+        self.buffer.push('\n');
+    }
+
+    fn flush_buffer(&mut self) -> io::Result<()> {
+        self.n_bytes += self.buffer.len();
+        // The end of the file needs a byte or two more.
+        self.is_too_large |= MOST_YAML < self.n_bytes + 8;
+        if !self.is_too_large {
+            self.out.write_all(self.buffer.as_bytes())?;
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// Appends a value in one line; false where a key is too long for YAML.
+fn push_flow(value: &Tree, out: &mut String) -> bool {
+    match value {
+        Tree::Null => out.push_str("null"),
+        Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Tree::Number(number) => out.push_str(number),
+        Tree::Text(text) => push_quoted(text, out),
+        Tree::List(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                out.push_str(if n == 0 { "" } else { ", " });
+                if !push_flow(item, out) {
+                    return false;
+                }
+            }
+            out.push(']');
+        }
+        Tree::Map(members) => {
+            out.push('{');
+            for (n, (key, value)) in members.iter().enumerate() {
+                out.push_str(if n == 0 { "" } else { ", " });
+                push_quoted(key, out);
+                out.push_str(": ");
+                if LONGEST_KEY < key.len() || !push_flow(value, out) {
+                    return false;
+                }
+            }
+            out.push('}');
+        }
+    }
+    true
+}
+
+/// Appends a text in double quotes, everything escaped that some reader of
+/// YAML takes for more than a character.
+fn push_quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
+            {
+                push_escape('u', 4, c, out);
+            }
+            c if 0xfffe <= u32::from(c) & 0xffff => {
+                push_escape('U', 8, c, out);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+fn push_escape(letter: char, n_digits: usize, c: char, out: &mut String) {
+    out.push('\\');
+    out.push(letter);
+    let digits = format!("{:0n_digits$X}", u32::from(c));
+    out.push_str(&digits);
+}
+
+/// Reads a YAML document and gives the same data as JSON.
+pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcError> {
+    let mut input = Input::new(input, limits.bytes);
+    let mut bytes = Vec::new();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let n = input.read(&mut piece)?;
+        if n == 0 {
+            break;
+        }
+        bytes.extend_from_slice(piece.get(..n).unwrap_or_default());
+        if MOST_YAML < bytes.len() {
+            return Err(Refusal::new(&rules::YAML_TOO_LARGE, Place::WHOLE, "").into());
+        }
+    }
+    let text = simdutf8::basic::from_utf8(&bytes);
+    let text = text.map_err(|_| Refusal::new(&rules::NOT_UTF8, Place::WHOLE, ""))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Ok(transcode(text, limits.depth)?)
+}
+
+/// A list or mapping that is open.
+enum Open {
+    List { is_empty: bool },
+    Map { keys: HashSet<String>, wants_value: bool },
+}
+
+fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut open: Vec<Open> = Vec::new();
+    let mut n_documents = 0;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            let said = error.to_string();
+            // An alias nobody defined is still an alias.
+            let is_alias = said.contains("anchor") || said.contains("alias");
+            let rule: &'static Rule =
+                if is_alias { &rules::YAML_FORBIDDEN } else { &rules::YAML_FORM };
+            let line = u64::try_from(error.marker().line()).unwrap_or(0);
+            Refusal::new(rule, Place::line(line.max(1)), said.lines().next().unwrap_or_default())
+        })?;
+        let place = || Place::line(u64::try_from(span.start.line()).unwrap_or(0).max(1));
+        let forbid = |what: &str| Refusal::new(&rules::YAML_FORBIDDEN, place(), what);
+        let (anchor, tag) = match &event {
+            Event::Scalar(_, _, anchor, tag)
+            | Event::SequenceStart(_, anchor, tag)
+            | Event::MappingStart(_, anchor, tag) => (*anchor, tag.is_some()),
+            _ => (0, false),
+        };
+        if anchor != 0 {
+            return Err(forbid("an anchor"));
+        }
+        if tag {
+            return Err(forbid("a tag"));
+        }
+        match event {
+            Event::DocumentStart(_, version) => {
+                n_documents += 1;
+                if version.is_some() {
+                    return Err(forbid("a directive"));
+                }
+                if 1 < n_documents {
+                    let detail = "a second document begins";
+                    return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
+                }
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) | Event::Anchor(..) => {
+                return Err(forbid("an alias"));
+            }
+            Event::Scalar(value, style, ..) => {
+                if let Some(Open::Map { keys, wants_value: false }) = open.last_mut() {
+                    if !keys.insert(value.clone().into_owned()) {
+                        return Err(Refusal::new(&rules::YAML_TWICE, place(), quoted(&value)));
+                    }
+                    if MOST_KEYS < keys.len() {
+                        let detail = format!("more than {MOST_KEYS} keys in one mapping");
+                        return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
+                    }
+                    if 1 < keys.len() {
+                        out.push(b',');
+                    }
+                    push_string(&value, &mut out);
+                    out.push(b':');
+                    if let Some(Open::Map { wants_value, .. }) = open.last_mut() {
+                        *wants_value = true;
+                    }
+                } else {
+                    begin(&mut open, &mut out, &place)?;
+                    push_scalar(&value, style, &mut out);
+                }
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                begin(&mut open, &mut out, &place)?;
+                // The document, its pages and the entry come on top.
+                if depth + 3 <= open.len() {
+                    let detail = format!("at most {depth}");
+                    return Err(Refusal::new(&rules::TOO_DEEP, place(), detail));
+                }
+                let is_list = matches!(event, Event::SequenceStart(..));
+                out.push(if is_list { b'[' } else { b'{' });
+                open.push(if is_list {
+                    Open::List { is_empty: true }
+                } else {
+                    Open::Map { keys: HashSet::new(), wants_value: false }
+                });
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                open.pop();
+                out.push(if matches!(event, Event::SequenceEnd) { b']' } else { b'}' });
+            }
+            _ => {}
+        }
+    }
+    Ok(out)
+}
+
+/// Makes room for a value.
+fn begin(open: &mut [Open], out: &mut Vec<u8>, place: &dyn Fn() -> Place) -> Result<(), Refusal> {
+    match open.last_mut() {
+        Some(Open::List { is_empty: is_empty @ true }) => *is_empty = false,
+        Some(Open::List { .. }) => out.push(b','),
+        Some(Open::Map { wants_value: wants @ true, .. }) => *wants = false,
+        Some(Open::Map { .. }) => {
+            return Err(Refusal::new(&rules::YAML_FORM, place(), "a key is no text"));
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// Appends a scalar as the core schema of YAML 1.2 reads it; what JSON has no
+/// word for, and what other versions take for something else, is text.
+fn push_scalar(value: &str, style: ScalarStyle, out: &mut Vec<u8>) {
+    if style != ScalarStyle::Plain {
+        return push_string(value, out);
+    }
+    match value {
+        "" | "~" | "null" | "Null" | "NULL" => out.extend(b"null"),
+        "true" | "True" | "TRUE" => out.extend(b"true"),
+        "false" | "False" | "FALSE" => out.extend(b"false"),
+        number if is_json_number(number) => out.extend(number.bytes()),
+        text => push_string(text, out),
+    }
+}
+
+fn is_json_number(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    starts && serde_json::from_str::<serde_json::Number>(text).is_ok()
+}
