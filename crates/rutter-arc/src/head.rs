@@ -207,6 +207,10 @@ impl Collecting {
     }
 
     fn take_site(&mut self, site: &str) {
+        // Pages may have been judged by the first; a second comes too late.
+        if self.origin.is_some() {
+            return;
+        }
         self.origin = origin(site);
         self.head.site = Some(site.trim_end_matches('/').to_owned());
     }

@@ -2,7 +2,7 @@
 //!
 //! [`Reader`] streams entries out of JSON in constant memory, [`open`] takes
 //! YAML too, [`Judge`] says what is wrong beyond the form, [`JsonWriter`] and
-//! [`YamlWriter`] write the same data in two forms, [`pointer`] names the
+//! [`YamlWriter`] write the same data in two forms, [`mod@pointer`] names the
 //! sitemap in JSON-LD. [`mod@delta`] leads from one sitemap to the next,
 //! [`policy`] tells who may do what, [`mod@snapshot`] makes the snapshot of an
 //! annotated page, as data and as prose.

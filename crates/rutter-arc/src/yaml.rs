@@ -26,7 +26,7 @@ pub const MOST_YAML: usize = 8 << 20;
 /// Most keys of one mapping; each is remembered, to find one that repeats.
 const MOST_KEYS: usize = 10_000;
 
-/// Longest key that YAML takes without a mark of its own.
+/// Longest key, as it is written, that YAML takes without a mark of its own.
 const LONGEST_KEY: usize = 1000;
 
 /// Writes a document in YAML: strings in quotes, true and false, one line for
@@ -102,12 +102,13 @@ impl<W: Write> YamlWriter<W> {
         let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-'))
             && !matches!(name, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n");
+        let before = self.buffer.len();
         if is_plain {
             self.buffer.push_str(name);
         } else {
             push_quoted(name, &mut self.buffer);
         }
-        self.is_too_large |= LONGEST_KEY < name.len();
+        self.is_too_large |= LONGEST_KEY < self.buffer.len() - before;
     }
 
     fn member(&mut self, indent: &str, name: &str, json: &str) {
@@ -154,9 +155,11 @@ fn push_flow(value: &Tree, out: &mut String) -> bool {
             out.push('{');
             for (n, (key, value)) in members.iter().enumerate() {
                 out.push_str(if n == 0 { "" } else { ", " });
+                let before = out.len();
                 push_quoted(key, out);
+                let is_long = LONGEST_KEY < out.len() - before;
                 out.push_str(": ");
-                if LONGEST_KEY < key.len() || !push_flow(value, out) {
+                if is_long || !push_flow(value, out) {
                     return false;
                 }
             }

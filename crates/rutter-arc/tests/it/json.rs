@@ -412,3 +412,26 @@ fn spec_checksums_have_the_shape_of_their_algorithm() {
         assert!(!is_checksum(bad), "{bad}");
     }
 }
+
+proptest! {
+    #[test] // ARC-012 ARC-048 C09
+    fn spec_only_the_boolean_true_is_consent(
+        value in prop::sample::select(vec![
+            "true", "false", "null", "0", "1", "\"true\"", "\"\"", "[]", "[true]", "{}", "1e0", "\"yes\"",
+        ]),
+        auth in prop::sample::select(vec!["", "true", "false", "null", "\"false\"", "0", "{}"]),
+        robots in prop::sample::select(vec!["", "\"\"", "\"all\"", "\"NOINDEX\"", "\"none\"", "7", "[]"]),
+    ) {
+        let mut members = format!("\"ai_indexable\":{value}");
+        for (name, value) in [("auth_required", auth), ("robots_directive", robots)] {
+            if !value.is_empty() {
+                members = format!("{members},\"{name}\":{value}");
+            }
+        }
+        let page = format!("{{\"url\":\"https://harbour.example/a\",{members}}}");
+        let got = json(&document(&page));
+        let is_open = matches!(auth, "" | "false" | "null") && matches!(robots, "" | "\"\"" | "\"all\"");
+        let is_given = got.entries.iter().any(|entry| entry.consent() == Consent::Given);
+        prop_assert_eq!(is_given, value == "true" && is_open, "{}", members);
+    }
+}

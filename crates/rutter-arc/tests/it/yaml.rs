@@ -103,6 +103,13 @@ fn ours_too_much_yaml_is_neither_written_nor_read() {
     }
     assert!(writer.is_too_large());
     assert!(writer.finish().unwrap().is_none());
+    // Found by fuzzing: escapes make a key longer than YAML takes.
+    let key = "\t".repeat(600);
+    let value = rutter_page::Raw::parse("1").unwrap();
+    let extra = vec![rutter_page::Member { key: key.into(), value }];
+    let mut writer = YamlWriter::new(Vec::new(), &Head { extra, ..head }).unwrap();
+    writer.push(&Entry::new(url("a"), Some(true))).unwrap();
+    assert!(writer.finish().unwrap().is_none());
     let text = format!("x: \"{}\"\n", "a".repeat(MOST_YAML));
     assert_eq!(yaml(&text).refused(), Some("AR072"));
     let keys: Vec<String> = (0..10_001).map(|n| format!("k{n}: 1\n")).collect();
