@@ -49,6 +49,7 @@ pub use error::BuildError;
 pub use glob::Glob;
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
 pub use plan::{
-    Base, BaseError, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source, Twins,
+    Arc, Base, BaseError, Checksum, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source,
+    Twins,
 };
 pub use publish::recover;

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use rutter_arc::Policy;
 use rutter_page::{LanguageTag, Timestamp};
 use rutter_scp::advert::Frequency;
 use url::Url;
@@ -46,6 +47,8 @@ pub struct Plan {
     pub update: Frequency,
     /// Which artefacts are written.
     pub layers: Layers,
+    /// What the sitemap for AI agents says beside its pages.
+    pub arc: Arc,
     /// How personal data is treated.
     pub privacy: Privacy,
     /// Where first dates come from, beside the pages themselves.
@@ -84,6 +87,7 @@ impl Plan {
             oversize: Oversize::Stop,
             update: Frequency::Weekly,
             layers: Layers::default(),
+            arc: Arc::default(),
             privacy: Privacy::default(),
             git_dates: false,
             reread: false,
@@ -145,6 +149,8 @@ pub struct Layers {
     pub crawl_delay: Option<f64>,
     /// `llms.txt`.
     pub llms: bool,
+    /// `arc-sitemap.json` and what belongs to it.
+    pub arc: bool,
     /// Markdown twins of pages.
     pub twins: Twins,
     /// Whether links to the artefacts are put into the HTML.
@@ -166,6 +172,7 @@ impl Default for Layers {
             robots: true,
             crawl_delay: None,
             llms: true,
+            arc: true,
             twins: Twins::Auto,
             inject: false,
             headers: None,
@@ -219,6 +226,55 @@ pub enum Host {
     Nginx,
     /// `_headers`, which several static hosts read.
     Netlify,
+}
+
+/// What the sitemap for AI agents says beside its pages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arc {
+    /// Whether `robots.txt` names it (D64).
+    pub robots_line: bool,
+    /// What checksums are of (D51).
+    pub checksum: Checksum,
+    /// How often crawlers may come: `1/s`.
+    pub crawl_rate: Option<String>,
+    /// Whom to ask about crawling.
+    pub contact: Option<String>,
+    /// Path prefixes of pages whose address is nobody's business (D56).
+    pub unlisted: Vec<String>,
+    /// Path prefixes of pages that may show what they mark as sensitive (D59).
+    pub approved: Vec<String>,
+    /// Priorities of pages by path prefix, from 0 to 1; the longest counts.
+    pub priorities: Vec<(String, f64)>,
+    /// How many days deltas are kept.
+    pub days: u32,
+    /// Retention, access and approved consumers, as far as the owner says so
+    /// (D55); site and date are filled in.
+    pub policy: Policy,
+}
+
+impl Default for Arc {
+    fn default() -> Self {
+        Self {
+            robots_line: true,
+            checksum: Checksum::Content,
+            crawl_rate: None,
+            contact: None,
+            unlisted: Vec::new(),
+            approved: Vec::new(),
+            priorities: Vec::new(),
+            days: 30,
+            policy: Policy::default(),
+        }
+    }
+}
+
+/// What a checksum is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checksum {
+    /// The page's line: it changes exactly when the content does.
+    Content,
+    /// The HTML of the file, before anything is put into it.
+    Html,
 }
 
 /// How personal data is treated (D94).
