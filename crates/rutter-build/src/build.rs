@@ -28,7 +28,7 @@ use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
-use crate::{fit, git, previous, rules};
+use crate::{feed, fit, git, previous, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
 /// and swaps them in. The same input and time give the same bytes.
@@ -207,12 +207,18 @@ impl<'p> Build<'p> {
         let before = self.published.collections.clone();
         let sections = self.collect(&reading, stamp, listener)?;
         let expired = collect::expire(&mut self.published, plan);
+        if let Some(arc) = &mut self.published.arc {
+            arc.restore(&self.paths, plan.target())?;
+        }
+        let issued = self.published.arc.take();
+        self.published.arc = feed::issue(plan, issued.as_ref(), reading.said, stamp);
         let is_quiet = !reading.is_other
             && reading.read == 0
             && !is_other_plan
             && self.learned == 0
             && expired.is_empty()
-            && before == self.published.collections;
+            && before == self.published.collections
+            && issued == self.published.arc;
         self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
         if is_quiet && self.is_in_place() {
@@ -270,6 +276,7 @@ impl<'p> Build<'p> {
             sitemap_dates: &self.before.dates,
             git_dates,
             n_pages,
+            arc: feed::due(plan, self.published.arc.as_ref()),
         };
         let reading = read::read(&start, sources, listener)?;
         if reading.pages == 0 && plan.source == Source::Lines && n_pages == 0 {
@@ -379,8 +386,9 @@ impl<'p> Build<'p> {
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
             plan.layers,
+            plan.arc,
             plan.name,
             plan.summary,
             plan.update,
@@ -459,6 +467,7 @@ impl<'p> Build<'p> {
             published: &self.published,
             tallies: &reading.tallies,
             served: served.clone(),
+            deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
         };
         projecting.run(&mut stage, &mut told)?;
@@ -475,14 +484,24 @@ impl<'p> Build<'p> {
         }
         let text = serde_json::to_vec(&kept).expect("templates are JSON");
         fs::write(&templates, text).at(&templates)?;
-        let state = vec![
+        let mut state = Vec::new();
+        if self.published.arc.is_some() {
+            let (made, kept) = (self.next.join("arc"), self.paths.deltas());
+            fs::create_dir_all(&kept).at(&kept)?;
+            for entry in fs::read_dir(&made).at(&made)? {
+                let path = entry.at(&made)?.path();
+                let name = path.file_name().map(|name| kept.join(name));
+                state.extend(name.map(|to| (path, to)));
+            }
+        }
+        state.extend([
             (ledger, self.paths.ledger()),
             (pack, self.paths.pack()),
             (templates, self.paths.templates()),
             (served, self.paths.served()),
             (told_path, self.paths.told()),
             (chain, self.paths.chain()),
-        ];
+        ]);
         stage.publish(&self.paths, state, &self.left_behind)
     }
 

@@ -9,6 +9,7 @@ use rutter_scp::State;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{At, BuildError};
+use crate::feed::Issue;
 use crate::section::Sections;
 use crate::state::Paths;
 
@@ -28,6 +29,9 @@ pub(crate) struct Published {
     pub(crate) settings: String,
     /// In the order they were made.
     pub(crate) collections: Vec<Offered>,
+    /// The layer for AI agents, where it is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) arc: Option<Issue>,
 }
 
 /// What a file of any version says first.
@@ -87,6 +91,7 @@ impl Published {
             is_given: false,
             settings: String::new(),
             collections: Vec::new(),
+            arc: None,
         }
     }
 
@@ -137,6 +142,7 @@ impl Published {
 
     /// The newest moment anything was made.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
-        self.collections.iter().map(|one| one.generated).max()
+        let collections = self.collections.iter().map(|one| one.generated);
+        collections.chain(self.arc.as_ref().map(|arc| arc.changed)).max()
     }
 }

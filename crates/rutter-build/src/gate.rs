@@ -28,12 +28,14 @@ pub(crate) enum Bar {
     Oversize,
     /// The owner says that it needs a login.
     Restricted,
+    /// Something on it is marked sensitive, and nobody approved of it.
+    Sensitive,
     /// robots.txt forbids it to everybody.
     Robots,
 }
 
 impl Bar {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::NoIndex,
         Self::NoAi,
         Self::Scheduled,
@@ -42,6 +44,7 @@ impl Bar {
         Self::Empty,
         Self::Oversize,
         Self::Restricted,
+        Self::Sensitive,
         Self::Robots,
     ];
 
@@ -56,6 +59,7 @@ impl Bar {
             Self::Empty => "no text",
             Self::Oversize => "too many blocks",
             Self::Restricted => "restricted",
+            Self::Sensitive => "marked sensitive",
             Self::Robots => "disallowed by robots.txt",
         }
     }
@@ -68,9 +72,16 @@ impl Bar {
     pub(crate) fn sight(self) -> Sight {
         match self {
             Self::NoAi | Self::Oversize => Sight::Listed,
-            Self::NoIndex | Self::Login | Self::Restricted | Self::Robots => Sight::Bare,
+            Self::NoIndex | Self::Login | Self::Restricted | Self::Sensitive | Self::Robots => {
+                Sight::Bare
+            }
             Self::Scheduled | Self::Redirect | Self::Empty => Sight::Hidden,
         }
+    }
+
+    /// Whether only those who are let in may see the page (D57).
+    pub(crate) fn needs_login(self) -> bool {
+        matches!(self, Self::Login | Self::Restricted | Self::Sensitive)
     }
 }
 
@@ -84,13 +95,93 @@ pub(crate) fn of_address(plan: &Plan, robots: &Robots, url: &str) -> Option<Bar>
     (!robots.is_allowed("*", path)).then_some(Bar::Robots)
 }
 
+/// What a page wishes, in whichever way it says so.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Wishes {
+    /// Directives for every robot, in lower case, each once.
+    pub(crate) robots: Vec<String>,
+    pub(crate) needs_login: bool,
+    /// Whether AI may use it; `None` where it does not say.
+    pub(crate) is_for_ai: Option<bool>,
+    /// From 0 to 1.
+    pub(crate) priority: Option<f64>,
+}
+
+impl Wishes {
+    pub(crate) fn of(extraction: &Extraction) -> Self {
+        let mut wishes = Self::default();
+        for robots in extraction.facts.robots.iter().filter(|robots| robots.agent == "robots") {
+            wishes.direct(robots.directives.iter().map(String::as_str));
+        }
+        let metas = extraction.facts.metas.iter();
+        let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
+        let of_page = extraction
+            .annotated
+            .iter()
+            .filter(|element| matches!(element.element.as_str(), "html" | "body" | "main"));
+        let attributes = of_page.flat_map(|element| &element.attributes);
+        let attributes =
+            attributes.filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value)));
+        for (name, value) in metas.chain(attributes) {
+            let value = value.trim().to_ascii_lowercase();
+            match name {
+                "ai_indexable" | "ai-indexable" | "indexable" => {
+                    // Only the word itself is consent, and one refusal counts.
+                    let is_given = value == "true" && wishes.is_for_ai != Some(false);
+                    wishes.is_for_ai = Some(is_given);
+                }
+                "auth_required" | "auth-required" => {
+                    wishes.needs_login |= !matches!(value.as_str(), "false" | "no" | "0");
+                }
+                "robots_directive" | "robots-directive" => {
+                    wishes.direct(value.split(',').map(str::trim));
+                }
+                "crawl_priority" | "crawl-priority" => {
+                    let given = value.parse().ok().filter(|given| (0.0..=1.0).contains(given));
+                    wishes.priority = given.or(wishes.priority);
+                }
+                _ => {}
+            }
+        }
+        wishes
+    }
+
+    fn direct<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
+        for word in words {
+            // What everybody may do anyway is not worth a word.
+            let is_usual = matches!(word, "" | "all" | "index" | "follow");
+            if !is_usual && !self.robots.iter().any(|known| known == word) {
+                self.robots.push(word.to_owned());
+            }
+        }
+    }
+
+    fn asks(&self, directive: &str) -> bool {
+        self.robots.iter().any(|word| {
+            word == directive || (word == "none" && matches!(directive, "noindex" | "nofollow"))
+        })
+    }
+}
+
 /// What the page says of itself; the most restrictive wins.
-pub(crate) fn of_page(extraction: &Extraction, bytes: &[u8], now: Timestamp) -> Option<Bar> {
+pub(crate) fn of_page(
+    extraction: &Extraction,
+    wishes: &Wishes,
+    is_sensitive: bool,
+    bytes: &[u8],
+    now: Timestamp,
+) -> Option<Bar> {
     let facts = &extraction.facts;
     if extraction.page.published.is_some_and(|published| now < published) {
         return Some(Bar::Scheduled);
     }
-    if facts.asks("noindex") {
+    if wishes.needs_login {
+        return Some(Bar::Restricted);
+    }
+    if is_sensitive {
+        return Some(Bar::Sensitive);
+    }
+    if wishes.asks("noindex") {
         return Some(Bar::NoIndex);
     }
     if facts.refresh.is_some() && extraction.page.to_text().len() < SHORT {
@@ -99,7 +190,7 @@ pub(crate) fn of_page(extraction: &Extraction, bytes: &[u8], now: Timestamp) -> 
     if asks_for_password(bytes) && extraction.page.to_text().len() < SHORT {
         return Some(Bar::Login);
     }
-    if is_not_for_ai(extraction) {
+    if wishes.is_for_ai == Some(false) || wishes.asks("noai") {
         return Some(Bar::NoAi);
     }
     if extraction.page.content.is_empty() {
@@ -116,19 +207,4 @@ fn asks_for_password(bytes: &[u8]) -> bool {
     ["type=\"password\"", "type='password'", "type=password", "type=\"PASSWORD\""]
         .iter()
         .any(|form| memmem::find(bytes, form.as_bytes()).is_some())
-}
-
-fn is_not_for_ai(extraction: &Extraction) -> bool {
-    let is_false = |value: &str| matches!(value.trim(), "false" | "no" | "0");
-    let by_meta = extraction.facts.metas.iter().any(|(name, value)| {
-        matches!(name.as_str(), "ai_indexable" | "ai-indexable" | "arc:ai_indexable")
-            && is_false(&value.to_ascii_lowercase())
-    });
-    let by_attribute = extraction.annotated.iter().any(|element| {
-        matches!(element.element.as_str(), "html" | "body" | "main")
-            && element.attributes.iter().any(|(name, value)| {
-                name == "data-ai-indexable" && is_false(&value.to_ascii_lowercase())
-            })
-    });
-    extraction.facts.asks("noai") || by_meta || by_attribute
 }

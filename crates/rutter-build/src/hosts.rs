@@ -36,6 +36,11 @@ fn kinds(plan: &Plan) -> Vec<Kind> {
         kind(format!("{base}{SCP}/*.scp"), "application/scp", None, &snapshot),
         kind(format!("{base}sitemap*.xml"), "application/xml", None, &entry),
         kind(format!("{base}*.md"), "text/markdown; charset=utf-8", None, &entry),
+        kind(format!("{base}arc-sitemap.json"), "application/json", None, &entry),
+        kind(format!("{base}arc-sitemap.yaml"), "application/yaml", None, &entry),
+        kind(format!("{base}arc-sitemap.jsonld"), "application/ld+json", None, &entry),
+        kind(format!("{base}arc-sitemap-deltas/*.json"), "application/json", None, &entry),
+        kind(format!("{base}.well-known/arc-*.json"), "application/json", None, &entry),
         kind(format!("{base}llms.txt"), "text/plain; charset=utf-8", None, &entry),
     ]
 }

@@ -18,6 +18,9 @@ const HEADING: &str = "# rutter ledger 1: url state section digest modified reco
 /// How long a page that went away is remembered, in days (D26).
 pub(crate) const REMEMBERED_DAYS: i64 = 400;
 
+/// The digest of a line that was never published and is not known.
+pub(crate) const UNKNOWN: LineDigest = LineDigest([0; 16]);
+
 /// Who may see a page (D85).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sight {

@@ -8,12 +8,14 @@
 //! Refuses: to touch a file it did not write, to let a restricted page out, to
 //! move a date without a change, and to leave the folder half built.
 
+mod arc;
 mod block;
 mod build;
 mod chain;
 mod collect;
 mod dates;
 mod error;
+mod feed;
 mod fit;
 mod gate;
 mod git;
@@ -29,7 +31,6 @@ mod outcome;
 mod pack;
 mod plan;
 mod previous;
-mod privacy;
 mod project;
 mod publish;
 mod read;

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::arc::Words;
 use crate::error::{At, BuildError};
 
-const MAGIC: &[u8; 8] = b"RUTPACK2";
+const MAGIC: &[u8; 8] = b"RUTPACK3";
 /// A chunk is closed when it has this many bytes or pages.
 const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_PAGES: usize = 256;
@@ -60,6 +61,9 @@ pub(crate) struct Meta {
     /// Digest of the source.
     #[serde(default)]
     pub(crate) source: String,
+    /// What it gives to its entry for AI agents.
+    #[serde(default)]
+    pub(crate) arc: Words,
 }
 
 /// A page in the index of a chunk.

@@ -6,15 +6,19 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use rutter_arc::delta;
+use rutter_arc::{ArcError, Entry, Limits as ArcLimits, Policy, Reader as ArcReader, Receipt};
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Header, Kind, Options, Reader};
 use rutter_signpost::sitemap::{Item, Limits as SitemapLimits, Reader as SitemapReader};
 
+use crate::arc::Said;
 use crate::chain::{CodedFile, Offered, Published};
 use crate::error::{At, BuildError};
+use crate::feed::{self, Issue};
 use crate::inventory;
-use crate::ledger::{Dated, Row, RowsWriter, Sight};
+use crate::ledger::{Dated, Row, RowsWriter, Sight, UNKNOWN};
 use crate::plan::{Plan, SectionRule};
 use crate::section::{ALL, MAIN, Sections};
 use crate::state::Paths;
@@ -87,6 +91,7 @@ pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize
         let section = if section == ALL { MAIN } else { &section };
         rows.entry(url.clone()).or_insert_with(|| row(&url, section, *last, Some(at)));
     }
+    chain.arc = arc(plan, folder, paths, &mut rows)?;
     let ledger = paths.folder.join("ledger.previous");
     let mut out = RowsWriter::create(&ledger)?;
     for row in rows.values() {
@@ -98,6 +103,91 @@ pub(crate) fn rebuild(plan: &Plan, folder: &Path, paths: &Paths) -> Result<usize
     fs::rename(&chain_path, paths.chain()).at(&chain_path)?;
     fs::rename(&ledger, paths.ledger()).at(&ledger)?;
     Ok(rows.values().filter(|row| row.is_public()).count())
+}
+
+/// What the ARC files of a folder tell: when entries changed, which pages are
+/// listed by their addresses alone, which went away.
+fn arc(
+    plan: &Plan,
+    folder: &Path,
+    paths: &Paths,
+    rows: &mut BTreeMap<String, Row>,
+) -> Result<Option<Issue>, BuildError> {
+    let store = paths.deltas();
+    fs::create_dir_all(&store).at(&store)?;
+    let mut days: Vec<String> = Vec::new();
+    // When each entry was said last, by day.
+    let mut said: BTreeMap<String, (Timestamp, bool)> = BTreeMap::new();
+    let deltas = folder.join(feed::DELTAS);
+    let mut names: Vec<PathBuf> = fs::read_dir(&deltas)
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    names.sort();
+    for path in names {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(day) = name.strip_suffix(".json").filter(|day| delta::day(day).is_some()) else {
+            continue;
+        };
+        let mut entries: Vec<(String, bool)> = Vec::new();
+        let receipt = read_arc(&path, &mut |entry| {
+            entries.push((entry.url.key().to_owned(), entry.removed));
+        })?;
+        let Some(until) = receipt.head.until else { continue };
+        said.extend(entries.into_iter().map(|(key, is_removed)| (key, (until, is_removed))));
+        fs::copy(&path, store.join(feed::file(day))).at(&path)?;
+        days.push(day.to_owned());
+    }
+    let path = folder.join(feed::SITEMAP);
+    if !path.exists() {
+        return Ok(None);
+    }
+    // Before the first day that is kept.
+    let first = days.first().and_then(|day| delta::day(day));
+    let before = first.unwrap_or(plan.now).plus_seconds(-1);
+    let receipt = read_arc(&path, &mut |entry| {
+        let key = entry.url.key().to_owned();
+        let (at, _) = said.remove(&key).unwrap_or((before, false));
+        let digest = Some(LineDigest::of(entry.to_json().as_bytes()));
+        let modified = entry.lastmod.unwrap_or(at);
+        let row = rows.entry(key).or_insert_with_key(|url| Row {
+            sight: Sight::Bare,
+            ..row(url, MAIN, Seen { digest: UNKNOWN, modified, recorded: at }, None)
+        });
+        row.arc = Said { digest, at }.to_string();
+    })?;
+    for (key, (at, is_removed)) in said {
+        if !is_removed {
+            continue;
+        }
+        let row = rows.entry(key).or_insert_with_key(|url| {
+            row(url, MAIN, Seen { digest: UNKNOWN, modified: at, recorded: at }, Some(at))
+        });
+        row.arc = Said { digest: None, at }.to_string();
+    }
+    let Some(changed) = receipt.head.generated_at else { return Ok(None) };
+    let policy = File::open(folder.join(feed::POLICY)).ok();
+    let policy = policy.and_then(|file| Policy::read(file, &mut ()).ok().flatten());
+    let policy_changed = policy.as_ref().and_then(|policy| policy.updated_at).unwrap_or(changed);
+    let policy = policy.map_or_else(String::new, |policy| {
+        feed::policy_digest(&Policy { updated_at: None, ..policy })
+    });
+    Ok(Some(Issue {
+        entries: String::new(),
+        head: feed::head_of(&receipt.head),
+        changed,
+        policy,
+        policy_changed,
+        days,
+    }))
+}
+
+/// Reads an ARC file to its end.
+fn read_arc(path: &Path, take: &mut dyn FnMut(&Entry<'_>)) -> Result<Receipt, BuildError> {
+    let wrong = |error: ArcError| BuildError::Previous(path.to_owned(), Box::new(error));
+    let file = BufReader::new(File::open(path).at(path)?);
+    let mut reader = ArcReader::new(file, ArcLimits::USUAL);
+    while reader.next(&mut (), |entry| take(&entry)).map_err(wrong)?.is_some() {}
+    reader.finish(&mut ()).map_err(wrong)
 }
 
 fn row(url: &str, section: &str, seen: Seen, removed: Option<Timestamp>) -> Row {

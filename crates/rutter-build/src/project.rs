@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rutter_arc::pointer::Pointer;
 use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
 use rutter_signpost::robots::{self, Wishes};
@@ -11,6 +12,7 @@ use rutter_signpost::robots::{self, Wishes};
 use crate::block;
 use crate::chain::Published;
 use crate::error::{At, BuildError};
+use crate::feed::{self, Fed, Feed};
 use crate::hosts;
 use crate::inject;
 use crate::inventory::{self, Names};
@@ -38,6 +40,8 @@ pub(crate) struct Projecting<'p> {
     pub(crate) published: &'p Published,
     pub(crate) tallies: &'p [Tally],
     pub(crate) served: PathBuf,
+    /// Deltas for AI agents: those that are kept, and those that are made.
+    pub(crate) deltas: (PathBuf, PathBuf),
     pub(crate) n_public: usize,
 }
 
@@ -58,6 +62,12 @@ impl Projecting<'_> {
         let has_twins = layers.twins.are_written(self.n_public)
             && (plan.source != Source::Markdown || plan.out.is_some());
         let mut served = ServedWriter::create(&self.served, plan.base.as_str())?;
+        let mut feed = match &self.published.arc {
+            Some(issue) => Some(Feed::open(plan, issue, self.deltas.clone(), stage)?),
+            None => None,
+        };
+        // Its head names what is only known in the end.
+        let mut home = None;
 
         let mut rows = Rows::open(self.ledger)?;
         let mut records = Records::open(self.pack)?;
@@ -69,6 +79,9 @@ impl Projecting<'_> {
             }
             let name = names.next_if(|name| name.url == row.url);
             if row.sight == Sight::Gone {
+                if let Some(feed) = &mut feed {
+                    feed.page(&row, None)?;
+                }
                 continue;
             }
             let Some(record) = records.get(&row.url)? else {
@@ -78,6 +91,9 @@ impl Projecting<'_> {
                 continue;
             };
             let path = name.map(|name| name.path);
+            if let Some(feed) = &mut feed {
+                feed.page(&row, Some(record))?;
+            }
             let mut twin = None;
             if row.is_public() && has_twins {
                 twin = self.twin(&row, path, &record.markdown, stage, told)?;
@@ -95,17 +111,29 @@ impl Projecting<'_> {
             }
             if let Some(path) = path {
                 let digest = Digest::parse(&record.meta.source);
-                self.page(&row, path, twin.as_deref(), digest, stage, told)?;
                 if row.is_public() {
                     served.page(path, row.modified, twin.as_deref())?;
+                }
+                if row.url == plan.base.as_str() {
+                    home = Some((row, path, twin, digest));
+                } else {
+                    self.page(&row, path, twin.as_deref(), digest, None, (stage, told))?;
                 }
             }
         }
         for name in names {
             self.copy_unread(name.path, stage, told)?;
         }
+        let fed = match feed {
+            Some(feed) => feed.finish(stage, told)?,
+            None => Fed::default(),
+        };
+        if let Some((row, path, twin, digest)) = home {
+            let pointer = fed.pointer.as_ref();
+            self.page(&row, path, twin.as_deref(), digest, pointer, (stage, told))?;
+        }
         self.copy_others(stage, told)?;
-        self.finish(sitemap, listing, stage, told)?;
+        self.finish(sitemap, listing, &fed, stage, told)?;
         let is_page = |path: &str| {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
             matches!(ending, Some("html" | "htm" | "xhtml"))
@@ -151,15 +179,15 @@ impl Projecting<'_> {
         path: &str,
         twin: Option<&str>,
         digest: Option<Digest>,
-        stage: &mut Stage,
-        told: &mut Tell<'_>,
+        pointer: Option<&Pointer>,
+        (stage, told): (&mut Stage, &mut Tell<'_>),
     ) -> Result<(), BuildError> {
         let source = self.plan.site.join(path);
         let is_html = self.plan.source == Source::Html;
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
             // One that cannot be read has been told of.
             let bytes = fs::read(&source).unwrap_or_default();
-            let injected = inject::with(&bytes, &self.links(twin));
+            let injected = inject::with(&bytes, &self.links(twin, pointer));
             if injected.is_none() && !bytes.is_empty() {
                 told(path, &rules::NO_HEAD, String::new());
             }
@@ -184,7 +212,7 @@ impl Projecting<'_> {
         Ok(())
     }
 
-    fn links(&self, twin: Option<&str>) -> Vec<String> {
+    fn links(&self, twin: Option<&str>, pointer: Option<&Pointer>) -> Vec<String> {
         let base = self.plan.base.path();
         let mut links = Vec::new();
         if let Some(twin) = twin {
@@ -201,6 +229,7 @@ impl Projecting<'_> {
                 "<link rel=\"sitemap\" type=\"application/xml\" href=\"{base}sitemap.xml\">"
             ));
         }
+        links.extend(pointer.map(Pointer::to_script));
         links
     }
 
@@ -254,6 +283,7 @@ impl Projecting<'_> {
         &self,
         sitemap: Option<Sitemap<'_>>,
         listing: Option<Listing<'_>>,
+        fed: &Fed,
         stage: &mut Stage,
         told: &mut Tell<'_>,
     ) -> Result<(), BuildError> {
@@ -272,6 +302,10 @@ impl Projecting<'_> {
             sitemaps.extend(self.separate(stage, told)?);
         }
         let main = sitemaps.first().cloned();
+        if fed.has_sitemap && plan.arc.robots_line {
+            // Behind those that every crawler can read (D64).
+            sitemaps.push(feed::SITEMAP.to_owned());
+        }
         if plan.layers.robots {
             self.robots(&sitemaps, stage, told)?;
         }

@@ -30,6 +30,8 @@ pub(crate) enum Order {
     Site,
     Collections,
     Twins,
+    Deltas,
+    Arc,
     Parts,
     Sitemap,
     Robots,
@@ -39,7 +41,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    const COUNT: usize = 8;
+    const COUNT: usize = 10;
 }
 
 /// Why a file is not written.

@@ -18,6 +18,7 @@ use rutter_page::Timestamp;
 use rutter_scp::{Chain, State};
 use rutter_signpost::robots::Robots;
 
+use crate::arc::{self, Said};
 use crate::dates;
 use crate::error::{At, BuildError};
 use crate::gate::{self, Bar};
@@ -52,6 +53,19 @@ pub(crate) struct Start<'p> {
     pub(crate) sitemap_dates: &'p Table<Timestamp>,
     pub(crate) git_dates: Table<Timestamp>,
     pub(crate) n_pages: usize,
+    /// Which entries for AI agents are made.
+    pub(crate) arc: Entries,
+}
+
+/// Which entries for AI agents are made and compared with the last ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entries {
+    /// The layer is off.
+    Off,
+    /// Those of pages that changed.
+    Changed,
+    /// All: what decides about them is another than before.
+    All,
 }
 
 /// What changed in a section.
@@ -113,6 +127,8 @@ pub(crate) struct Reading {
     pub(crate) private: u64,
     /// Whether the ledger is another than before.
     pub(crate) is_other: bool,
+    /// When an entry for AI agents last changed.
+    pub(crate) said: Option<Timestamp>,
 }
 
 /// An address on its way through the window.
@@ -223,6 +239,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                 findings: BTreeMap::new(),
                 private: 0,
                 is_other: false,
+                said: None,
             },
             start,
         })
@@ -355,6 +372,20 @@ impl<'s, 'l> Pass<'s, 'l> {
         let bit = self.bit(&new.section);
         self.repeat(place, &new)?;
         self.pack.keep(&new.url, bit, &mut self.old)?;
+        let is_due = match self.start.arc {
+            Entries::Off => false,
+            Entries::Changed => {
+                old.arc == arc::NOTHING || old.sight != new.sight || old.section != new.section
+            }
+            Entries::All => true,
+        };
+        let mut new = new;
+        if is_due {
+            let record = self.notes.get(&new.url)?;
+            let entry = record.and_then(|record| arc::entry(self.start.plan, &new, record));
+            let said = Said::next(Said::parse(&old.arc), entry.as_ref(), self.start.stamp);
+            new.arc = arc::column(said);
+        }
         self.settle(Some(old), new, false)
     }
 
@@ -405,6 +436,12 @@ impl<'s, 'l> Pass<'s, 'l> {
             arc: old.map_or_else(|| "-".to_owned(), |old| old.arc.clone()),
             url,
         };
+        let mut new = new;
+        if self.start.arc != Entries::Off {
+            let entry = arc::entry(self.start.plan, &new, &fresh.record);
+            let old = old.and_then(|old| Said::parse(&old.arc));
+            new.arc = arc::column(Said::next(old, entry.as_ref(), stamp));
+        }
         self.settle(old, new, fresh.is_same_source)
     }
 
@@ -416,9 +453,14 @@ impl<'s, 'l> Pass<'s, 'l> {
                 self.reading.is_other = true;
                 return Ok(());
             }
+            self.reading.said = self.reading.said.max(Said::parse(&old.arc).map(|said| said.at));
             return self.ledger.push(old);
         }
-        let new = Row { sight: Sight::Gone, removed: Some(self.start.stamp), ..old.clone() };
+        let stamp = self.start.stamp;
+        let mut new = Row { sight: Sight::Gone, removed: Some(stamp), ..old.clone() };
+        if self.start.arc != Entries::Off {
+            new.arc = arc::column(Said::next(Said::parse(&old.arc), None, stamp));
+        }
         self.settle(Some(old), new, false)
     }
 
@@ -470,6 +512,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
         self.reading.is_other |= old != Some(&new);
         self.reading.used.extend(new.template);
+        self.reading.said = self.reading.said.max(Said::parse(&new.arc).map(|said| said.at));
         self.ledger.push(&new)
     }
 
@@ -506,7 +549,12 @@ impl<'s, 'l> Pass<'s, 'l> {
 
     fn say(&mut self, place: &str, findings: &[(String, String)]) {
         for (code, detail) in findings {
-            let tables = [rules::ALL, rutter_extract::rules::ALL, rutter_page::rules::ALL];
+            let tables = [
+                rules::ALL,
+                rutter_extract::rules::ALL,
+                rutter_page::rules::ALL,
+                rutter_arc::rules::ALL,
+            ];
             let rule = tables.into_iter().flatten().find(|rule| rule.code == code);
             if let Some(rule) = rule {
                 self.find(place, rule, detail);

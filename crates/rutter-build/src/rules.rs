@@ -34,7 +34,7 @@ rutter_finding::rules! {
     /// The site does not live at the root of its host.
     UNDER_A_PATH = "BD007" "site-under-a-path" (advice, "D92")
         "the site lives under a path of its host",
-        "robots.txt counts only at the root of the host, and crawlers look for sitemap.xml and llms.txt there.",
+        "robots.txt and what belongs into .well-known count only at the root of the host, and crawlers look for sitemap.xml and llms.txt there.",
         "Add the lines of our robots.txt to the one at the root; the pages' head links (--inject) work wherever they are.";
     /// A page of more blocks than the format allows.
     OVERSIZE = "BD008" "oversize-page" (warning, "D36")
@@ -66,4 +66,9 @@ rutter_finding::rules! {
         "file is a link to another; nothing is put into it",
         "Writing there would change the other file, or turn the link into a file of its own.",
         "Put what is wanted into the file it leads to, or give --out DIR.";
+    /// A sitemap that is too large for YAML.
+    NO_YAML = "BD014" "no-yaml" (note, "D63")
+        "the ARC sitemap is not written as YAML",
+        "Readers take at most 8 MiB of YAML, because it is read as a whole.",
+        "Nothing must be done; the JSON has the same pages.";
 }

@@ -110,6 +110,10 @@ fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
         (".md", "text/markdown; charset=utf-8", None, "twin"),
         (".txt", "text/plain; charset=utf-8", None, "entry"),
         (".json", "application/json", None, "entry"),
+        (".json.gz", "application/json", Some("gzip"), "entry"),
+        (".jsonld", "application/ld+json", None, "entry"),
+        (".yaml", "application/yaml", None, "entry"),
+        (".yaml.gz", "application/yaml", Some("gzip"), "entry"),
         (".html", "text/html", None, "page"),
     ];
     let found = kinds.into_iter().find(|(ending, ..)| path.ends_with(ending));

@@ -48,6 +48,11 @@ impl Paths {
         self.folder.join("collections")
     }
 
+    /// Dated deltas for AI agents, as they were published.
+    pub(crate) fn deltas(&self) -> PathBuf {
+        self.folder.join("arc")
+    }
+
     pub(crate) fn journal(&self) -> PathBuf {
         self.folder.join("journal.json")
     }

@@ -8,18 +8,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rutter_arc::snapshot::Snapshot;
 use rutter_extract::{Extraction, Options, Templates, Use, VersionId};
-use rutter_finding::Finding;
-use rutter_page::{Digest, LineDigest, Own, Page, PageUrl, Timestamp};
+use rutter_finding::{Finding, Mode, Report};
+use rutter_page::{Digest, LineDigest, Own, Page, PageUrl, Private, Timestamp};
 use sha2::{Digest as _, Sha256};
 
+use crate::arc::{self, Words};
 use crate::dates;
-use crate::gate::{self, Bar};
+use crate::gate::{self, Bar, Wishes};
 use crate::inject;
-use crate::ledger::Dated;
+use crate::ledger::{Dated, UNKNOWN};
 use crate::pack::{Key, Meta, NEVER, Record};
 use crate::plan::{Plan, Source};
-use crate::privacy::Private;
 use crate::{rules, schema};
 
 /// Largest page we read.
@@ -103,6 +104,10 @@ impl<'p> Worker<'p> {
         hash.update(plan.base.as_str());
         hash.update([0, u8::from(plan.privacy.no_authors), plan.source as u8]);
         hash.update(plan.language.as_ref().map_or("", |language| language.as_str()));
+        for prefix in &plan.arc.approved {
+            hash.update([0]);
+            hash.update(prefix);
+        }
         Self { plan, templates, settings: hash.finalize().into() }
     }
 
@@ -270,7 +275,13 @@ impl<'p> Worker<'p> {
     /// Dates the page, renders its line, and looks at who may see it.
     fn finish(&self, job: &Job, bytes: &[u8], source: [u8; 32], extraction: Extraction) -> Fresh {
         let own = extraction.facts.modified.or(extraction.facts.published);
-        let bar = strictest(job.bar, gate::of_page(&extraction, bytes, self.plan.now));
+        let wishes = Wishes::of(&extraction);
+        let mut report = Report::new(Mode::Lenient);
+        let snapshot = arc::snapshot_of(&extraction, &mut report);
+        let is_sensitive = snapshot.as_ref().is_some_and(Snapshot::needs_auth)
+            && !arc::is_below(self.plan, self.plan.arc.approved.iter(), &job.url);
+        let own_bar = gate::of_page(&extraction, &wishes, is_sensitive, bytes, self.plan.now);
+        let bar = strictest(job.bar, own_bar);
         let mut meta = Meta {
             title: extraction.page.title.to_string(),
             description: extraction.page.description.to_string(),
@@ -279,9 +290,20 @@ impl<'p> Worker<'p> {
             findings: Vec::new(),
             bytes: bytes.len() as u64,
             source: Digest(source).to_string(),
+            arc: match bar {
+                None | Some(Bar::Oversize) => {
+                    Words::of(&extraction, snapshot.as_ref(), &wishes, bytes)
+                }
+                Some(bar) => {
+                    Words::bare(&wishes, job.bar.filter(|bar| bar.needs_login()).unwrap_or(bar))
+                }
+            },
         };
         let found = |finding: &Finding| (finding.rule.code.to_owned(), finding.detail.clone());
         meta.findings.extend(extraction.findings.iter().map(found));
+        if self.plan.layers.arc {
+            meta.findings.extend(report.findings().map(|(_, finding)| found(finding)));
+        }
         let mut extraction = extraction;
         let page = std::mem::replace(&mut extraction.page, placeholder());
         let dating = self.date(job, page, own);
@@ -329,6 +351,7 @@ impl<'p> Worker<'p> {
             description: page.description.to_string(),
             barred: bar.map(|bar| bar.reason().to_owned()),
             bytes: line.len() as u64,
+            arc: bar.map_or_else(Words::default, |bar| Words::bare(&Wishes::default(), bar)),
             ..Meta::default()
         };
         let dating = self.date(job, page, own);
@@ -375,7 +398,7 @@ impl<'p> Worker<'p> {
             return render(modified, dated);
         };
         let same = render(known.modified, Dated::Seen);
-        if same.digest == known.digest {
+        if same.digest == known.digest || known.digest == UNKNOWN {
             return same;
         }
         render(dates::next(known.modified, own, now), Dated::Seen)
@@ -431,6 +454,9 @@ fn languages(extraction: &Extraction) -> Vec<(String, String)> {
 fn look_for_private(page: &Page<'_>, line: &[u8], meta: &mut Meta) {
     let mut private = Private::of(&page.to_text());
     private.secrets = Private::of(&String::from_utf8_lossy(line)).secrets;
+    private.secrets.extend(Private::of(&meta.arc.text()).secrets);
+    private.secrets.sort();
+    private.secrets.dedup();
     for (kind, mark) in &private.secrets {
         meta.findings.push((rules::SECRET.code.to_owned(), format!("{kind}, mark {mark}")));
     }

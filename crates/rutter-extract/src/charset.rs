@@ -49,6 +49,11 @@ pub fn is_text(bytes: &[u8]) -> bool {
     is_wide || (!head.contains(&0) && !head.starts_with(b"\x1f\x8b") && !head.starts_with(b"%PDF-"))
 }
 
+/// The text of a page, in whichever charset it is written.
+pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    decode(bytes, None).text
+}
+
 /// Decodes a page; `declared` is the charset of its HTTP header.
 pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> Decoded<'b> {
     let (encoding, bytes) = match Encoding::for_bom(bytes) {

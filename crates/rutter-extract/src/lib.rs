@@ -59,7 +59,7 @@ mod verdict;
 mod whole;
 mod words;
 
-pub use charset::{is_charset, is_text};
+pub use charset::{decoded, is_charset, is_text};
 pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use markdown::markdown;

@@ -132,6 +132,7 @@ keys! {
         crawl_delay: f64, "crawl-delay", "",
             "Ask everybody in robots.txt to wait so many seconds between requests";
         llms: bool, "llms", "true", "Write llms.txt";
+        arc: bool, "arc", "true", "Write the ARC sitemap for AI agents, its deltas and its policy";
         twins: Twins, "twins", "auto",
             "Write a Markdown twin of each page; auto does for up to 100,000 pages";
         inject: bool, "inject", "false", "Put links to what is made into the HTML";

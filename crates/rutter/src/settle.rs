@@ -210,6 +210,7 @@ fn layers(written: &Written) -> Layers {
         robots: chosen(written.robots.as_ref(), usual.robots),
         crawl_delay: written.crawl_delay.as_ref().map(|given| given.value).or(usual.crawl_delay),
         llms: chosen(written.llms.as_ref(), usual.llms),
+        arc: chosen(written.arc.as_ref(), usual.arc),
         twins: chosen(written.twins.as_ref(), usual.twins),
         inject: chosen(written.inject.as_ref(), usual.inject),
         headers: written.headers.as_ref().map(|given| given.value).or(usual.headers),

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 
-use super::names::{NAMES, Role, collapse, last_segment, level_name, sensitive_words, text_key};
+use super::names::{
+    FLAGS, NAMES, Role, collapse, last_segment, level_name, sensitive_words, text_key,
+};
 use super::{Document, Element};
 use crate::rules;
 use crate::tree::Tree;
@@ -90,7 +92,10 @@ impl<'p> Annotations<'p> {
 }
 
 pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Option<(Tree, bool)> {
-    if document.elements.is_empty() {
+    let is_flag =
+        |name: &str| name.strip_prefix("data-ai-").is_none_or(|name| FLAGS.contains(&name));
+    let is_bare = |element: &Element<'_>| element.attributes.iter().all(|(name, _)| is_flag(name));
+    if document.elements.iter().all(is_bare) {
         return None;
     }
     let n = document.elements.len().min(MOST_ELEMENTS);
@@ -195,6 +200,7 @@ impl<'p> Builder<'_, 'p> {
             let Some(name) = name.strip_prefix("data-ai-") else { continue };
             let value = value.as_str();
             match NAMES.iter().find(|(known, _)| *known == name) {
+                None if FLAGS.contains(&name) => {}
                 None => {
                     let detail = quoted(&format!("data-ai-{name}"));
                     self.report(&rules::UNKNOWN_ATTRIBUTE, element, &detail);

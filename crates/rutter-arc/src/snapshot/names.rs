@@ -55,6 +55,10 @@ pub(super) const NAMES: [(&str, Role); 32] = [
     ("role", Role::Meta("role")),
 ];
 
+/// What a page may say of its own entry; no part of a snapshot.
+pub(super) const FLAGS: [&str; 4] =
+    ["indexable", "auth-required", "robots-directive", "crawl-priority"];
+
 /// Members that a text cannot be called.
 const RESERVED: [&str; 16] = [
     "name",

@@ -109,8 +109,12 @@ fn ours_a_site_under_a_path_says_what_its_root_needs() {
     let (_, heard) = site.build_with(|plan| plan.base = base).unwrap();
     let (place, code, detail) = heard.findings.iter().find(|found| found.1 == "BD007").unwrap();
     assert_eq!((place.as_str(), *code), ("robots.txt", "BD007"));
-    assert_eq!(detail, "Sitemap: https://harbour.example/repo/sitemap.xml");
-    assert!(!site.files().contains_key("robots.txt"));
+    let [xml, arc] = ["sitemap.xml", "arc-sitemap.json"]
+        .map(|name| format!("Sitemap: https://harbour.example/repo/{name}"));
+    assert_eq!(*detail, format!("{xml}, {arc}"));
+    let files = site.files();
+    assert!(!files.contains_key("robots.txt") && files.contains_key("arc-sitemap.json"));
+    assert!(!files.keys().any(|name| name.starts_with(".well-known")));
     assert!(site.ledger().contains("https://harbour.example/repo/docs/0002.html"));
 }
 
@@ -168,7 +172,7 @@ fn ours_collections_may_be_announced_apart() {
     assert_eq!(entries.len(), 1);
     assert_eq!(offers.len(), 2);
     let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
-    assert_eq!(robots.matches("Sitemap: ").count(), 2);
+    assert_eq!(robots.matches("Sitemap: ").count(), 3);
 }
 
 #[test] // SCP-124 D15

@@ -95,6 +95,7 @@ chain = false
 robots = false
 crawl-delay = 2
 llms = false
+arc = false
 twins = "off"
 inject = true
 headers = "nginx"
@@ -140,10 +141,12 @@ acknowledged = "seen.txt"
             robots: false,
             crawl_delay: Some(2.0),
             llms: false,
+            arc: false,
             twins: Twins::Off,
             inject: true,
             headers: Some(Host::Nginx),
         },
+        arc: rutter_build::Arc::default(),
         privacy: Privacy {
             strict: true,
             no_authors: true,

@@ -1,0 +1,419 @@
+//! The files of the ARC layer: the sitemap in its forms, a delta for each day,
+//! the policy, the pointer.
+//!
+//! Entries come in the order of addresses, from the pass that scans ledger and
+//! pack. Deltas of earlier days are kept in the state and put out again as
+//! they are (D60).
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+use rutter_arc::delta::{day, day_of, template};
+use rutter_arc::pointer::Pointer;
+use rutter_arc::{Deltas, Entry, Head, JsonWriter, Policy, YamlWriter};
+use rutter_finding::Rule;
+use rutter_page::{Digest, PageUrl, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::arc::{self, Said};
+use crate::error::{At, BuildError};
+use crate::ledger::Row;
+use crate::manifest::{Whose, digest_of};
+use crate::pack::Record;
+use crate::plan::{Checksum, Plan};
+use crate::publish::{self, Order, Put, Stage};
+use crate::read::Entries;
+use crate::rules;
+use crate::state::Paths;
+
+/// The sitemap, below the site's folder.
+pub(crate) const SITEMAP: &str = "arc-sitemap.json";
+const YAML: &str = "arc-sitemap.yaml";
+const POINTER: &str = "arc-sitemap.jsonld";
+pub(crate) const POLICY: &str = ".well-known/arc-policy.json";
+/// The folder of deltas.
+pub(crate) const DELTAS: &str = "arc-sitemap-deltas";
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// What is published of the layer, beside its pages. Part of the chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Issue {
+    /// What decides about entries, as a digest.
+    pub(crate) entries: String,
+    /// What stands in the sitemap beside its pages, as a digest.
+    pub(crate) head: String,
+    /// When any of it last changed.
+    pub(crate) changed: Timestamp,
+    /// The policy without its date, as a digest, and its date.
+    pub(crate) policy: String,
+    pub(crate) policy_changed: Timestamp,
+    /// Days that have a delta, the first one first; none is left out between.
+    pub(crate) days: Vec<String>,
+}
+
+/// A digest of the settings that decide about entries.
+fn entries_of(plan: &Plan) -> String {
+    let arc = &plan.arc;
+    let text = format!("{:?} {:?} {:?}", arc.checksum, arc.unlisted, arc.priorities);
+    Digest::of(text.as_bytes()).to_string()
+}
+
+/// A digest of what stands in a sitemap beside its pages, dates left out.
+pub(crate) fn head_of(head: &Head) -> String {
+    let text = format!("{:?} {:?}", head.crawl_rate, head.contact);
+    Digest::of(text.as_bytes()).to_string()
+}
+
+fn head(plan: &Plan, changed: Timestamp) -> Head {
+    Head {
+        crawl_rate: plan.arc.crawl_rate.clone(),
+        contact: plan.arc.contact.clone(),
+        ..Head::new(&site(plan), changed)
+    }
+}
+
+/// The policy, but for its date.
+pub(crate) fn undated_policy(plan: &Plan) -> Policy {
+    let policy = plan.arc.policy.clone();
+    let scope = match plan.arc.checksum {
+        Checksum::Content => "content",
+        Checksum::Html => "html",
+    };
+    Policy {
+        site: Some(site(plan)),
+        updated_at: None,
+        contact: policy.contact.or_else(|| plan.arc.contact.clone()),
+        checksum_scope: Some(scope.to_owned()),
+        ..policy
+    }
+}
+
+pub(crate) fn policy_digest(policy: &Policy) -> String {
+    Digest::of(policy.to_file().as_bytes()).to_string()
+}
+
+fn site(plan: &Plan) -> String {
+    plan.base.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Which entries are to be made, by what was published before.
+pub(crate) fn due(plan: &Plan, before: Option<&Issue>) -> Entries {
+    match before {
+        _ if !plan.layers.arc => Entries::Off,
+        Some(before) if before.entries == entries_of(plan) => Entries::Changed,
+        _ => Entries::All,
+    }
+}
+
+/// What is published now, after entries last changed at `said`.
+pub(crate) fn issue(
+    plan: &Plan,
+    before: Option<&Issue>,
+    said: Option<Timestamp>,
+    stamp: Timestamp,
+) -> Option<Issue> {
+    if !plan.layers.arc {
+        return None;
+    }
+    let (entries, head) = (entries_of(plan), head_of(&head(plan, stamp)));
+    let policy = policy_digest(&undated_policy(plan));
+    let policy_changed = match before {
+        Some(before) if before.policy == policy => before.policy_changed,
+        _ => stamp,
+    };
+    let is_changed = match before {
+        Some(before) => before.head != head || said.is_some_and(|said| before.changed < said),
+        None => true,
+    };
+    let (mut changed, mut days) = match before {
+        Some(before) => (before.changed, before.days.clone()),
+        None => (stamp, Vec::new()),
+    };
+    if is_changed {
+        changed = stamp;
+        add_days(&mut days, stamp, plan.arc.days);
+    }
+    Some(Issue { entries, head, changed, policy, policy_changed, days })
+}
+
+/// Enters today and the days since the last one, and forgets old ones.
+fn add_days(days: &mut Vec<String>, today: Timestamp, most: u32) {
+    let end = day(&day_of(today)).unwrap_or(today);
+    let first = end.plus_seconds(-(i64::from(most.max(1)) - 1) * DAY_SECONDS);
+    let next = days.last().and_then(|last| day(last)).map(|last| last.plus_seconds(DAY_SECONDS));
+    let mut at = next.unwrap_or(end).max(first);
+    while at <= end {
+        days.push(day_of(at));
+        at = at.plus_seconds(DAY_SECONDS);
+    }
+    let first = day_of(first);
+    days.retain(|day| first <= *day);
+}
+
+impl Issue {
+    /// The kept deltas may have been lost while they are still published; one
+    /// that is in neither place ends the row of those before it.
+    pub(crate) fn restore(&mut self, paths: &Paths, target: &Path) -> Result<(), BuildError> {
+        let folder = paths.deltas();
+        fs::create_dir_all(&folder).at(&folder)?;
+        for day in &self.days {
+            let (kept, there) = (folder.join(file(day)), target.join(DELTAS).join(file(day)));
+            if !kept.exists() && there.exists() {
+                fs::copy(&there, &kept).at(&there)?;
+            }
+        }
+        let lost = self.days.iter().rposition(|day| !folder.join(file(day)).exists());
+        self.days.drain(..lost.map_or(0, |at| at + 1));
+        for entry in fs::read_dir(&folder).at(&folder)? {
+            let path = entry.at(&folder)?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            if !self.days.iter().any(|day| Some(file(day)) == name) {
+                fs::remove_file(&path).at(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn head(&self, plan: &Plan) -> Head {
+        let deltas = self.days.first().zip(self.days.last()).map(|(from, to)| Deltas {
+            template: template(&site(plan)),
+            from: from.clone(),
+            to: to.clone(),
+        });
+        Head { deltas, ..head(plan, self.changed) }
+    }
+}
+
+/// The name of a day's file.
+pub(crate) fn file(day: &str) -> String {
+    format!("{day}.json")
+}
+
+type JsonFile = JsonWriter<BufWriter<File>>;
+type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
+
+/// The layer while it is being written.
+pub(crate) struct Feed<'p> {
+    plan: &'p Plan,
+    issue: &'p Issue,
+    kept: PathBuf,
+    next: PathBuf,
+    json: (PathBuf, JsonFile),
+    yaml: (PathBuf, YamlWriter<BufWriter<File>>),
+    /// The day that changed in this build.
+    today: Option<(String, PathBuf, JsonFile)>,
+}
+
+/// What of it is there in the end.
+#[derive(Debug, Default)]
+pub(crate) struct Fed {
+    pub(crate) has_sitemap: bool,
+    pub(crate) pointer: Option<Pointer>,
+}
+
+impl<'p> Feed<'p> {
+    /// Deltas of this build are written to `next`, from where they move into
+    /// the state; `kept` holds those of earlier builds.
+    pub(crate) fn open(
+        plan: &'p Plan,
+        issue: &'p Issue,
+        (kept, next): (PathBuf, PathBuf),
+        stage: &mut Stage,
+    ) -> Result<Self, BuildError> {
+        fs::create_dir_all(&next).at(&next)?;
+        let head = issue.head(plan);
+        let json = stage.fresh();
+        let yaml = stage.fresh();
+        let today = issue.days.last().cloned();
+        // The day of the last change is written by the build that makes it.
+        let is_due = |day: &String| {
+            *day == day_of(issue.changed) && (issue.is_new(plan) || !kept.join(file(day)).exists())
+        };
+        let today = match today.filter(is_due) {
+            Some(day) => {
+                let path = next.join(file(&day));
+                let since = rutter_arc::delta::day(&day).unwrap_or(issue.changed);
+                let head = head.of_day(since, issue.changed);
+                let out = publish::create(&path)?;
+                Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
+            }
+            None => None,
+        };
+        let json_out = JsonWriter::new(publish::create(&json)?, &head).at(&json)?;
+        let yaml_out = YamlWriter::new(publish::create(&yaml)?, &head).at(&yaml)?;
+        let (json, yaml) = ((json, json_out), (yaml, yaml_out));
+        Ok(Self { plan, issue, kept, next, json, yaml, today })
+    }
+
+    /// A page of the ledger; its record is there unless it went away.
+    pub(crate) fn page(&mut self, row: &Row, record: Option<&Record>) -> Result<(), BuildError> {
+        let entry = record.and_then(|record| arc::entry(self.plan, row, record));
+        if let Some(entry) = &entry {
+            self.json.1.push(entry).at(&self.json.0)?;
+            self.yaml.1.push(entry).at(&self.yaml.0)?;
+        }
+        let Some((day, path, today)) = &mut self.today else { return Ok(()) };
+        if Said::parse(&row.arc).is_none_or(|said| day_of(said.at) != *day) {
+            return Ok(());
+        }
+        match entry {
+            Some(entry) => today.push(&entry).at(path),
+            None => {
+                let Ok(url) = PageUrl::parse(row.url.as_str()) else { return Ok(()) };
+                today.push(&Entry::tombstone(url)).at(path)
+            }
+        }
+    }
+
+    /// Puts everything out, what is named before what names it.
+    pub(crate) fn finish(
+        mut self,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<Fed, BuildError> {
+        let today = match self.today.take() {
+            Some((day, path, writer)) => {
+                let out = writer.finish().at(&path)?;
+                publish::close(out, &path)?;
+                Some(day)
+            }
+            None => None,
+        };
+        self.deltas(today.as_deref(), stage, told)?;
+        self.policy(stage, told)?;
+        let (yaml, writer) = self.yaml;
+        let has_yaml = match writer.finish().at(&yaml)? {
+            Some(out) => {
+                publish::close(out, &yaml)?;
+                let names = [YAML];
+                let pages = put_all(&names, &yaml, stage, told)?;
+                pages == Put::Staged || pages == Put::Same
+            }
+            None => {
+                fs::remove_file(&yaml).at(&yaml)?;
+                told(YAML, &rules::NO_YAML, String::new());
+                false
+            }
+        };
+        let (json, writer) = self.json;
+        publish::close(writer.finish().at(&json)?, &json)?;
+        let well_known = format!(".well-known/{SITEMAP}");
+        let names: &[&str] =
+            if self.plan.base.is_root() { &[SITEMAP, &well_known] } else { &[SITEMAP] };
+        let put = put_all(names, &json, stage, told)?;
+        let has_sitemap = put == Put::Staged || put == Put::Same;
+        if !has_sitemap {
+            return Ok(Fed::default());
+        }
+        let base = &self.plan.base;
+        let pointer = Pointer {
+            json: base.join(SITEMAP),
+            yaml: has_yaml.then(|| base.join(YAML)),
+            modified: Some(self.issue.changed),
+        };
+        say(POINTER, stage.put(Order::Arc, POINTER, pointer.to_file().as_bytes())?, told);
+        Ok(Fed { has_sitemap, pointer: Some(pointer) })
+    }
+
+    /// A file for each day, the one of today and those that were empty made now.
+    fn deltas(
+        &self,
+        today: Option<&str>,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<(), BuildError> {
+        for name in &self.issue.days {
+            let kept = self.kept.join(file(name));
+            let source = if Some(name.as_str()) == today {
+                self.next.join(file(name))
+            } else if kept.exists() {
+                kept
+            } else {
+                self.empty(name)?
+            };
+            let digest = digest_of(&source).at(&source)?;
+            let path = format!("{DELTAS}/{}", file(name));
+            let kind = (Whose::Made, Order::Deltas);
+            say(&path, stage.copy(kind, &path, &source, Some(digest))?, told);
+            gzip(&source, Order::Deltas, &path, stage, told)?;
+        }
+        Ok(())
+    }
+
+    /// The file of a day on which nothing was published.
+    fn empty(&self, name: &str) -> Result<PathBuf, BuildError> {
+        let path = self.next.join(file(name));
+        let since = day(name).unwrap_or(self.issue.changed);
+        let head = self.issue.head(self.plan).of_day(since, since.plus_seconds(DAY_SECONDS));
+        let writer = JsonWriter::new(publish::create(&path)?, &head).at(&path)?;
+        publish::close(writer.finish().at(&path)?, &path)?;
+        Ok(path)
+    }
+
+    fn policy(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
+        // Elsewhere nobody looks for it.
+        if !self.plan.base.is_root() {
+            return Ok(());
+        }
+        let policy =
+            Policy { updated_at: Some(self.issue.policy_changed), ..undated_policy(self.plan) };
+        say(POLICY, stage.put(Order::Arc, POLICY, policy.to_file().as_bytes())?, told);
+        Ok(())
+    }
+}
+
+impl Issue {
+    /// Whether the build of this moment made the last change.
+    fn is_new(&self, plan: &Plan) -> bool {
+        plan.now <= self.changed
+    }
+}
+
+/// Puts a file of the stage out under several names, each with a gzip twin;
+/// tells how the first fared.
+fn put_all(
+    names: &[&str],
+    source: &Path,
+    stage: &mut Stage,
+    told: &mut Tell<'_>,
+) -> Result<Put, BuildError> {
+    let mut first = None;
+    let digest = digest_of(source).at(source)?;
+    for name in names {
+        let put = stage.copy((Whose::Made, Order::Arc), name, source, Some(digest))?;
+        say(name, put, told);
+        gzip(source, Order::Arc, name, stage, told)?;
+        first.get_or_insert(put);
+    }
+    fs::remove_file(source).at(source)?;
+    Ok(first.unwrap_or(Put::NotOurs))
+}
+
+/// The gzip twin of a file; the same bytes for the same file.
+fn gzip(
+    source: &Path,
+    order: Order,
+    name: &str,
+    stage: &mut Stage,
+    told: &mut Tell<'_>,
+) -> Result<(), BuildError> {
+    let path = stage.fresh();
+    let mut out = GzBuilder::new().mtime(0).write(publish::create(&path)?, Compression::new(6));
+    io::copy(&mut BufReader::new(File::open(source).at(source)?), &mut out).at(source)?;
+    publish::close(out.finish().at(&path)?, &path)?;
+    let name = format!("{name}.gz");
+    say(&name, stage.take(order, &name, &path)?, told);
+    Ok(())
+}
+
+/// Tells where somebody else's file is in the way.
+fn say(path: &str, put: Put, told: &mut Tell<'_>) {
+    match put {
+        Put::NotOurs => told(path, &rules::NOT_OURS, String::new()),
+        Put::Linked => told(path, &rules::LINKED, String::new()),
+        Put::Staged | Put::Same => {}
+    }
+}
