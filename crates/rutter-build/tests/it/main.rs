@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed; names of ours are in lower case"
 )]
 
+mod arc;
 mod collections;
 mod flow;
 mod gate;

@@ -1,0 +1,359 @@
+//! The ARC layer of a build: what it says of pages, and how it changes from
+//! day to day.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use rutter_arc::delta::apply;
+use rutter_arc::{Consent, Entry, Form, Head, JsonWriter, Limits, Policy, open};
+use rutter_build::Checksum;
+use rutter_page::Digest;
+
+use crate::site::{BASE, Site, page, words};
+
+const DAY: i64 = 86_400;
+
+/// Reads an ARC file to its end; nothing may be wrong with it.
+fn read(bytes: &[u8], form: Form) -> (Head, Vec<Entry<'static>>) {
+    let mut findings = Vec::new();
+    let mut reader = open(bytes, form, Limits::USUAL).unwrap();
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next_owned(&mut findings).unwrap() {
+        entries.push(entry);
+    }
+    let receipt = reader.finish(&mut findings).unwrap();
+    assert_eq!(findings, [], "what we write is without fault");
+    (receipt.head, entries)
+}
+
+fn sitemap(site: &Site) -> (Head, Vec<Entry<'static>>) {
+    read(&site.files()["arc-sitemap.json"], Form::Json)
+}
+
+fn entry_of(site: &Site, path: &str) -> Option<Entry<'static>> {
+    let url = format!("{BASE}{path}");
+    sitemap(site).1.into_iter().find(|entry| entry.url.as_str() == url)
+}
+
+/// The bytes of a sitemap after deltas were applied to it.
+fn applied(base: &[u8], deltas: &[&Vec<u8>]) -> Vec<u8> {
+    type Stream = Box<dyn Iterator<Item = Result<Entry<'static>, Never>>>;
+    let stream = |bytes: &[u8]| Box::new(read(bytes, Form::Json).1.into_iter().map(Ok)) as Stream;
+    let mut streams = vec![stream(base)];
+    streams.extend(deltas.iter().map(|delta| stream(delta)));
+    let head = read(deltas.last().unwrap(), Form::Json).0.of_whole();
+    let mut writer = JsonWriter::new(Vec::new(), &head).unwrap();
+    apply(streams, |entry| {
+        writer.push(&entry).unwrap();
+        Ok(())
+    })
+    .unwrap();
+    writer.finish().unwrap()
+}
+
+#[derive(Debug)]
+struct Never;
+
+impl From<rutter_arc::delta::Unsorted> for Never {
+    fn from(unsorted: rutter_arc::delta::Unsorted) -> Self {
+        panic!("{unsorted:?}")
+    }
+}
+
+#[test] // ARC-020 ARC-021 ARC-028 ARC-005
+fn spec_the_sitemap_lies_where_agents_look_for_it() {
+    let mut site = Site::of(6);
+    site.build_with(|plan| {
+        plan.arc.crawl_rate = Some("2/s".to_owned());
+        plan.arc.contact = Some("office@harbour.example".to_owned());
+    })
+    .unwrap();
+    let files = site.files();
+    let json = &files["arc-sitemap.json"];
+    assert_eq!(json, &files[".well-known/arc-sitemap.json"]);
+    let (head, entries) = read(json, Form::Json);
+    assert_eq!(head.site.as_deref(), Some("https://harbour.example"));
+    assert_eq!(head.crawl_rate.as_deref(), Some("2/s"));
+    assert_eq!(head.contact.as_deref(), Some("office@harbour.example"));
+    assert_eq!(entries.len(), 7);
+    for name in ["arc-sitemap.json", "arc-sitemap.yaml"] {
+        let mut text = Vec::new();
+        GzDecoder::new(files[&format!("{name}.gz")].as_slice()).read_to_end(&mut text).unwrap();
+        assert_eq!(text, files[name]);
+    }
+    // The same data in YAML.
+    assert_eq!(read(&files["arc-sitemap.yaml"], Form::Yaml), (head, entries));
+    let robots = String::from_utf8(files["robots.txt"].clone()).unwrap();
+    let lines: Vec<&str> = robots.lines().filter(|line| line.starts_with("Sitemap: ")).collect();
+    assert_eq!(
+        lines,
+        [
+            "Sitemap: https://harbour.example/sitemap.xml",
+            "Sitemap: https://harbour.example/arc-sitemap.json"
+        ],
+        "behind the one that every crawler reads (D64)"
+    );
+    let policy = &files[".well-known/arc-policy.json"];
+    let policy = Policy::read(policy.as_slice(), &mut ()).unwrap().unwrap();
+    assert_eq!(policy.contact.as_deref(), Some("office@harbour.example"));
+    assert!(files.contains_key("arc-sitemap.jsonld"));
+}
+
+#[test] // ARC-001
+fn spec_the_layer_can_be_left_out() {
+    let mut site = Site::of(4);
+    site.build();
+    assert!(site.files().keys().any(|name| name.contains("arc-")));
+    site.build_with(|plan| plan.layers.arc = false).unwrap();
+    assert!(!site.files().keys().any(|name| name.contains("arc-")));
+    let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
+    assert!(!robots.contains("arc-sitemap"));
+}
+
+#[test] // ARC-041 ARC-053
+fn spec_checksum_date_and_delta_agree() {
+    let mut site = Site::of(6);
+    site.build();
+    let before = entry_of(&site, "docs/0002.html").unwrap();
+    // Another menu is no change of the page.
+    site.put("docs/0002.html", &page("Start", "Page 2", &words(2)));
+    site.now = site.now.plus_seconds(DAY);
+    site.build();
+    assert_eq!(entry_of(&site, "docs/0002.html").unwrap(), before);
+    assert!(!site.files().contains_key("arc-sitemap-deltas/2026-05-02.json"));
+    // Where the checksum is of the HTML, it is one.
+    site.build_with(|plan| plan.arc.checksum = Checksum::Html).unwrap();
+    let after = entry_of(&site, "docs/0002.html").unwrap();
+    let html = fs::read(site.path("site/docs/0002.html")).unwrap();
+    assert_eq!(after.ai_checksum.as_deref(), Some(Digest::of(&html).to_string().as_str()));
+    assert_eq!(after.lastmod, before.lastmod);
+    let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
+    assert_eq!(read(delta, Form::Json).1.len(), 7, "every checksum is another");
+}
+
+#[test]
+fn ours_deltas_lead_from_one_day_to_the_next() {
+    let mut site = Site::of(20);
+    site.build();
+    let first = site.files()["arc-sitemap.json"].clone();
+    // A day later: one comes, one changes, one goes.
+    site.now = site.now.plus_seconds(DAY);
+    site.put("docs/new.html", &page("Home", "New", &words(500)));
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
+    site.remove("blog/0003.html");
+    site.build();
+    let second = site.files()["arc-sitemap.json"].clone();
+    let name = |day: &str| format!("arc-sitemap-deltas/{day}.json");
+    let delta = site.files()[&name("2026-05-02")].clone();
+    let (head, entries) = read(&delta, Form::Json);
+    assert_eq!(entries.len(), 3);
+    assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0003")));
+    assert_eq!(head.since.unwrap().to_string(), "2026-05-02T00:00:00Z");
+    assert_eq!(applied(&first, &[&delta]), second);
+    // Later on that day, and after three days on which nothing happened.
+    site.put("docs/0004.html", &page("Home", "Page 4", &words(504)));
+    site.put("blog/0003.html", &page("Home", "Page 3", &words(3)));
+    site.build();
+    let delta = site.files()[&name("2026-05-02")].clone();
+    assert_eq!(read(&delta, Form::Json).1.len(), 4);
+    assert_eq!(applied(&first, &[&delta]), site.files()["arc-sitemap.json"]);
+    site.now = site.now.plus_seconds(4 * DAY);
+    site.remove("docs/0006.html");
+    site.build();
+    let files = site.files();
+    let days: Vec<Vec<u8>> =
+        (2..=6).map(|day| files[&name(&format!("2026-05-0{day}"))].clone()).collect();
+    for quiet in &days[1..4] {
+        assert_eq!(read(quiet, Form::Json).1, [], "nothing happened then");
+    }
+    assert_eq!(applied(&first, &days.iter().collect::<Vec<_>>()), files["arc-sitemap.json"]);
+    let deltas = sitemap(&site).0.deltas.unwrap();
+    assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-01", "2026-05-06"));
+    // A quiet build changes nothing, whenever it comes.
+    site.now = site.now.plus_seconds(40 * DAY);
+    site.build();
+    let of_arc = |files: BTreeMap<String, Vec<u8>>| {
+        files.into_iter().filter(|(name, _)| name.contains("arc-")).collect::<Vec<_>>()
+    };
+    assert!(of_arc(site.files()) == of_arc(files), "no byte of the layer");
+    // The next one forgets what is too old.
+    site.put("docs/0008.html", &page("Home", "Page 8", &words(508)));
+    site.build();
+    let deltas = sitemap(&site).0.deltas.unwrap();
+    assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-17", "2026-06-15"));
+    let n_days = site.files().keys().filter(|name| name.ends_with("-15.json")).count();
+    assert_eq!(n_days, 1);
+    assert!(!site.files().contains_key(&name("2026-05-06")));
+}
+
+/// Pages of every kind that may not leave, beside one that may.
+fn with_barred() -> Site {
+    let site = Site::of(4);
+    let text = |mark: &str, head: &str, body: &str| {
+        page("Home", "Secret", &format!("The word is {mark}. {}", words(77)))
+            .replace("</head>", &format!("{head}</head>"))
+            .replace("<body>", &format!("<body {body}>"))
+    };
+    site.put("no-ai.html", &text("kestrel", "", "data-ai-indexable=\"false\""));
+    let meta = "<meta name=\"ai_indexable\" content=\"nope\">";
+    site.put("no-ai-meta.html", &text("kestrel", meta, ""));
+    site.put("members.html", &text("kestrel", "", "data-ai-auth-required=\"true\""));
+    site.put("staff/desk.html", &text("kestrel", "", ""));
+    site.put("noindex.html", &text("kestrel", "<meta name=robots content=noindex>", ""));
+    let sensitive = "data-ai-page=\"clinic\" data-ai-context=\"sensitive\"";
+    site.put("clinic.html", &text("kestrel", "", sensitive));
+    site
+}
+
+#[test] // ARC-025 ARC-063 ARC-055 D56 D57 D59 D85
+fn spec_what_may_not_leave_leaves_nowhere() {
+    let mut site = with_barred();
+    site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
+    let barred = [
+        "no-ai.html",
+        "no-ai-meta.html",
+        "members.html",
+        "staff/desk.html",
+        "noindex.html",
+        "clinic.html",
+    ];
+    for name in barred {
+        let entry = entry_of(&site, name).unwrap();
+        let needs_login = matches!(name, "members.html" | "staff/desk.html" | "clinic.html");
+        assert_eq!(entry.ai_indexable, Some(false), "{name}");
+        assert_eq!(entry.auth_required, needs_login.then_some(true), "{name}");
+        assert_eq!(entry.lastmod.is_none(), needs_login, "{name}");
+        assert_eq!(entry.consent(), Consent::Refused, "{name}");
+        assert!(!entry.has_content() && entry.crawl_priority.is_none(), "{name}");
+    }
+    assert_eq!(
+        entry_of(&site, "noindex.html").unwrap().robots_directive.as_deref(),
+        Some("noindex")
+    );
+    let public = entry_of(&site, "docs/0002.html").unwrap();
+    assert_eq!(public.consent(), Consent::Given);
+    assert!(public.ai_summary.is_some() && public.ai_checksum.is_some());
+    // Their text is in no file of ours, their addresses in none but ARC's; the
+    // sitemap lists what readers may see and AI may not use.
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    assert!(!lines.iter().any(|line| line.contains("kestrel")));
+    for (name, bytes) in site.files() {
+        let is_page = name.ends_with(".html");
+        let is_coded = name.ends_with(".gz") || name.ends_with(".zst");
+        if is_page || is_coded {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("kestrel"), "{name}");
+        if !name.contains("arc-sitemap") {
+            for path in ["members.html", "staff/", "noindex.html", "clinic.html"] {
+                assert!(!text.contains(path), "{path} in {name}");
+            }
+        }
+    }
+    assert!(!site.files().contains_key("no-ai.md") && !site.files().contains_key("members.md"));
+}
+
+#[test]
+fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
+    let mut site = with_barred();
+    site.build_with(|plan| {
+        plan.arc.approved = vec!["/clinic".to_owned()];
+        plan.arc.unlisted = vec!["/staff/".to_owned()];
+        plan.arc.priorities = vec![("/docs/".to_owned(), 0.8), ("/".to_owned(), 0.25)];
+    })
+    .unwrap();
+    let clinic = entry_of(&site, "clinic.html").unwrap();
+    assert_eq!(clinic.consent(), Consent::Given);
+    let snapshot = clinic.ai_snapshot.unwrap();
+    assert!(snapshot.get().contains("\"ai_context\":[\"sensitive\"]"), "{snapshot:?}");
+    assert!(!snapshot.get().contains("kestrel"));
+    assert_eq!(entry_of(&site, "staff/desk.html"), None);
+    assert_eq!(clinic.crawl_priority, Some(0.25));
+    assert_eq!(entry_of(&site, "docs/0002.html").unwrap().crawl_priority, Some(0.8));
+    // Somebody who had the address learns that it is gone.
+    site.now = site.now.plus_seconds(DAY);
+    site.build_with(|plan| plan.arc.unlisted = vec!["/docs/".to_owned()]).unwrap();
+    let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
+    let gone = read(delta, Form::Json).1.into_iter().filter(|entry| entry.removed);
+    assert_eq!(gone.count(), 2);
+}
+
+#[test] // ARC-002
+fn spec_words_of_the_owner_come_first() {
+    let mut site = Site::new();
+    let head = "<meta name=keywords content=\"boats, harbour\">";
+    let given = format!("{head}<meta name=\"ai_summary\" content=\"Boats for hire.\">");
+    let put = |name: &str, head: &str| {
+        let text = page("Home", name, &words(3)).replace("</head>", &format!("{head}</head>"));
+        site.put(&format!("{name}.html"), &text);
+    };
+    put("given", &given);
+    put("described", head);
+    let text = page("Home", "bare", &words(3));
+    let (start, end) =
+        (text.find("<meta name=\"description\"").unwrap(), text.find("</head>").unwrap());
+    site.put("bare.html", &format!("{}{}", &text[..start], &text[end..]));
+    site.build();
+    let entry = |name: &str| entry_of(&site, &format!("{name}.html")).unwrap();
+    assert_eq!(entry("given").ai_summary.as_deref(), Some("Boats for hire."));
+    assert_eq!(entry("described").ai_summary.as_deref(), Some("About described."));
+    let tags = entry("described").ai_tags;
+    assert_eq!(tags.iter().map(|tag| &**tag).collect::<Vec<_>>(), ["boats", "harbour"]);
+    // Nothing but the page's own sentences.
+    let summary = entry("bare").ai_summary.unwrap();
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    let line = lines.iter().find(|line| line.contains("/bare.html")).unwrap();
+    assert!(line.contains(&*summary), "{summary}");
+}
+
+#[test]
+fn ours_the_home_page_points_to_the_sitemap_where_asked() {
+    let mut site = Site::of(4);
+    site.build_with(|plan| plan.layers.inject = true).unwrap();
+    let home = fs::read_to_string(site.path("out/index.html")).unwrap();
+    let script = home.split("<script type=\"application/ld+json\">").nth(1).unwrap();
+    let script = script.split("</script>").next().unwrap();
+    let value: serde_json::Value = serde_json::from_str(script).unwrap();
+    assert_eq!(value["name"], "ARC Sitemap");
+    assert_eq!(value["distribution"][0]["contentUrl"], "https://harbour.example/arc-sitemap.json");
+    let other = fs::read_to_string(site.path("out/docs/0002.html")).unwrap();
+    assert!(!other.contains("ld+json"));
+}
+
+/// Dates of entries, addresses of barred pages, tombstones and deltas come back
+/// from what was published.
+#[test]
+fn ours_lost_state_comes_back_from_the_published_files() {
+    let lived_in = || {
+        let mut site = with_barred();
+        site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
+        site.now = site.now.plus_seconds(DAY);
+        site.remove("noindex.html");
+        site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
+        site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
+        site
+    };
+    let (mut site, mut other) = (lived_in(), lived_in());
+    fs::remove_dir_all(site.path("state")).unwrap();
+    let previous = site.path("out");
+    for (site, previous) in [(&mut site, Some(previous)), (&mut other, None)] {
+        site.build_with(|plan| {
+            plan.restricted = vec!["/staff/".to_owned()];
+            plan.previous = previous;
+        })
+        .unwrap();
+        site.remove("docs/0000.html");
+        site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
+    }
+    let (found, wanted) = (site.files(), other.files());
+    for (name, bytes) in wanted.iter().filter(|(name, _)| !name.ends_with("gz")) {
+        let found = found.get(name).map(|bytes| String::from_utf8_lossy(bytes));
+        assert_eq!(found, Some(String::from_utf8_lossy(bytes)), "{name}");
+    }
+    let differ = |name: &&String| found.get(*name) != wanted.get(*name);
+    let names: Vec<&String> = found.keys().chain(wanted.keys()).filter(differ).collect();
+    assert_eq!(names, Vec::<&String>::new());
+}
