@@ -23,6 +23,7 @@ use crate::ledger::Row;
 use crate::manifest::{Whose, digest_of};
 use crate::pack::Record;
 use crate::plan::{Checksum, Plan};
+use crate::project::say_taken;
 use crate::publish::{self, Order, Put, Stage};
 use crate::read::Entries;
 use crate::rules;
@@ -314,7 +315,7 @@ impl<'p> Feed<'p> {
             yaml: has_yaml.then(|| base.join(YAML)),
             modified: Some(self.issue.changed),
         };
-        say(POINTER, stage.put(Order::Arc, POINTER, pointer.to_file().as_bytes())?, told);
+        say_taken(POINTER, stage.put(Order::Arc, POINTER, pointer.to_file().as_bytes())?, told);
         Ok(Fed { has_sitemap, pointer: Some(pointer) })
     }
 
@@ -337,8 +338,10 @@ impl<'p> Feed<'p> {
             let digest = digest_of(&source).at(&source)?;
             let path = format!("{DELTAS}/{}", file(name));
             let kind = (Whose::Made, Order::Deltas);
-            say(&path, stage.copy(kind, &path, &source, Some(digest))?, told);
-            gzip(&source, Order::Deltas, &path, stage, told)?;
+            say_taken(&path, stage.copy(kind, &path, &source, Some(digest))?, told);
+            let coded = gzipped(&source, stage)?;
+            let path = format!("{path}.gz");
+            say_taken(&path, stage.take(Order::Deltas, &path, &coded)?, told);
         }
         Ok(())
     }
@@ -360,7 +363,7 @@ impl<'p> Feed<'p> {
         }
         let policy =
             Policy { updated_at: Some(self.issue.policy_changed), ..undated_policy(self.plan) };
-        say(POLICY, stage.put(Order::Arc, POLICY, policy.to_file().as_bytes())?, told);
+        say_taken(POLICY, stage.put(Order::Arc, POLICY, policy.to_file().as_bytes())?, told);
         Ok(())
     }
 }
@@ -381,39 +384,25 @@ fn put_all(
     told: &mut Tell<'_>,
 ) -> Result<Put, BuildError> {
     let mut first = None;
-    let digest = digest_of(source).at(source)?;
-    for name in names {
-        let put = stage.copy((Whose::Made, Order::Arc), name, source, Some(digest))?;
-        say(name, put, told);
-        gzip(source, Order::Arc, name, stage, told)?;
-        first.get_or_insert(put);
+    let coded = gzipped(source, stage)?;
+    for (file, ending) in [(source, ""), (&coded, ".gz")] {
+        let digest = digest_of(file).at(file)?;
+        for name in names {
+            let name = format!("{name}{ending}");
+            let put = stage.copy((Whose::Made, Order::Arc), &name, file, Some(digest))?;
+            say_taken(&name, put, told);
+            first.get_or_insert(put);
+        }
+        fs::remove_file(file).at(file)?;
     }
-    fs::remove_file(source).at(source)?;
     Ok(first.unwrap_or(Put::NotOurs))
 }
 
-/// The gzip twin of a file; the same bytes for the same file.
-fn gzip(
-    source: &Path,
-    order: Order,
-    name: &str,
-    stage: &mut Stage,
-    told: &mut Tell<'_>,
-) -> Result<(), BuildError> {
+/// A file as gzip; the same bytes for the same file.
+fn gzipped(source: &Path, stage: &mut Stage) -> Result<PathBuf, BuildError> {
     let path = stage.fresh();
     let mut out = GzBuilder::new().mtime(0).write(publish::create(&path)?, Compression::new(6));
     io::copy(&mut BufReader::new(File::open(source).at(source)?), &mut out).at(source)?;
     publish::close(out.finish().at(&path)?, &path)?;
-    let name = format!("{name}.gz");
-    say(&name, stage.take(order, &name, &path)?, told);
-    Ok(())
-}
-
-/// Tells where somebody else's file is in the way.
-fn say(path: &str, put: Put, told: &mut Tell<'_>) {
-    match put {
-        Put::NotOurs => told(path, &rules::NOT_OURS, String::new()),
-        Put::Linked => told(path, &rules::LINKED, String::new()),
-        Put::Staged | Put::Same => {}
-    }
+    Ok(path)
 }

@@ -436,7 +436,7 @@ impl Projecting<'_> {
 }
 
 /// Tells where somebody else's file is in the way.
-fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
+pub(crate) fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
     match put {
         Put::NotOurs => told(path, &rules::NOT_OURS, String::new()),
         Put::Linked => told(path, &rules::LINKED, String::new()),
