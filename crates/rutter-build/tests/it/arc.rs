@@ -101,7 +101,7 @@ fn spec_the_sitemap_lies_where_agents_look_for_it() {
     assert!(files.contains_key("arc-sitemap.jsonld"));
 }
 
-#[test] // ARC-001
+#[test] // ARC-001 ARC-067
 fn spec_the_layer_can_be_left_out() {
     let mut site = Site::of(4);
     site.build();
