@@ -78,7 +78,7 @@ fn test() -> anyhow::Result<()> {
     clauses::check()?;
     interop::run_all()?;
     signpost::schemas(None)?;
-    signpost::built_site()?;
+    signpost::built_site(None)?;
     fuzz::build()?;
     println!("xtask test: everything passed");
     Ok(())

@@ -42,8 +42,9 @@ pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the example site and has xmllint judge its sitemap.
-pub(crate) fn built_site() -> anyhow::Result<()> {
+/// Builds the example site and has xmllint judge its sitemap, by the schemas
+/// of the project and by those in another folder where one is given.
+pub(crate) fn built_site(others: Option<&Path>) -> anyhow::Result<()> {
     outside::need("xmllint", "libxml2-utils")?;
     let folder = root().join("target/xtask/built");
     drop(fs::remove_dir_all(&folder));
@@ -52,7 +53,14 @@ pub(crate) fn built_site() -> anyhow::Result<()> {
     let mut build = cargo(&args);
     build.args(["--base-url", "https://harbour.example"]);
     run(build.arg("--out").arg(&out).arg("--state").arg(&state))?;
-    run(lint(&root().join("conformance/xsd/sitemap.xsd"), &out.join("sitemap.xml")))
+    let sitemap = out.join("sitemap.xml");
+    run(lint(&root().join("conformance/xsd/sitemap.xsd"), &sitemap))?;
+    if let Some(schema) = others.map(|others| others.join("sitemap.xsd")) {
+        let file = folder.join("plain.xml");
+        fs::write(&file, plain(&fs::read_to_string(&sitemap)?))?;
+        run(lint(&schema, &file))?;
+    }
+    Ok(())
 }
 
 fn from_end(to: &str) -> String {
@@ -94,6 +102,7 @@ pub(crate) fn outside(folder: &Path) -> anyhow::Result<bool> {
     }
     if xsd.is_dir() {
         schemas(Some(&xsd))?;
+        built_site(Some(&xsd))?;
     }
     Ok(true)
 }
