@@ -10,7 +10,8 @@
 pub(crate) mod document;
 pub(crate) mod flags;
 mod suggest;
-mod value;
+pub(crate) mod table;
+pub(crate) mod value;
 
 #[cfg(test)]
 mod tests;
@@ -21,14 +22,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_build::{Base, Host, Oversize, SectionRule, Source, Twins};
+use rutter_arc::policy::{Consumer, Endpoint, Grant};
+use rutter_build::{Base, Checksum, Host, Oversize, SectionRule, Source, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::flags::Flags;
 use crate::config::suggest::nearest;
-use crate::config::value::{Shape, Stated, Value, Wrong};
+use crate::config::table::{Priority, Rate};
+use crate::config::value::{Days, Shape, Stated, Value, Wrong};
 
 /// What the file is called.
 pub(crate) const FILE: &str = "rutter.toml";
@@ -138,6 +141,40 @@ keys! {
         inject: bool, "inject", "false", "Put links to what is made into the HTML";
         headers: Host, "headers", "", "Write a file of headers for this kind of host";
     }
+    "arc" {
+        arc_robots_line: bool, "robots-line" as "arc-robots-line", "true",
+            "Name the ARC sitemap in robots.txt";
+        arc_checksum: Checksum, "checksum" as "arc-checksum", "content",
+            "What checksums of pages in the ARC sitemap are of: their content, or their HTML";
+        arc_crawl_rate: Rate, "crawl-rate" as "arc-crawl-rate", "",
+            "How often crawlers may come";
+        arc_contact: String, "contact" as "arc-contact", "",
+            "Whom to ask about crawling";
+        arc_unlisted: Vec<String>, "unlisted" as "arc-unlisted", "[]",
+            "How the paths of pages begin that the ARC sitemap does not name at all";
+        arc_approved: Vec<String>, "approved" as "arc-approved", "[]",
+            "How the paths of pages begin that may be published although parts of them are marked sensitive";
+        arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
+            "Priorities of pages in the ARC sitemap, by how paths begin; the longest counts";
+        arc_days: Days, "days" as "arc-days", "30",
+            "For how many days the ARC deltas are kept";
+    }
+    "policy" {
+        policy_retention_days: u64, "retention-days" as "policy-retention-days", "",
+            "How many days AI consumers may keep copies";
+        policy_delete_on_removal: bool, "delete-on-removal" as "policy-delete-on-removal", "",
+            "Ask for copies of a page to be deleted with the page";
+        policy_retention_notes: String, "retention-notes" as "policy-retention-notes", "",
+            "What holds for copies, in words";
+        policy_access: Grant, "access" as "policy-access", "",
+            "What holds for AI consumers that are not named";
+        policy_access_rate: Rate, "access-rate" as "policy-access-rate", "",
+            "How often any AI consumer may come";
+        policy_endpoints: Vec<Endpoint>, "endpoints" as "policy-endpoints", "",
+            "Where partners get more";
+        policy_consumers: Vec<Consumer>, "consumers" as "policy-consumers", "",
+            "AI consumers you approve of";
+    }
     "privacy" {
         privacy_strict: bool, "strict" as "privacy-strict", "false",
             "Let mail addresses and telephone numbers stop the build as secrets do";
@@ -178,7 +215,7 @@ impl Key {
     pub(crate) fn placeholder(&self) -> &'static str {
         match self.name {
             "exclude" => "GLOB",
-            "restricted" => "PREFIX",
+            "restricted" | "unlisted" | "approved" => "PREFIX",
             "replace" => "PATH",
             "out" | "state" => "DIR",
             "acknowledged" => "FILE",
@@ -186,6 +223,8 @@ impl Key {
             "update" => "OFTEN",
             "oversize" => "DO",
             "twins" => "WHEN",
+            "checksum" => "OF",
+            "access" => "GRANT",
             "headers" => "HOST",
             _ => self.shape.placeholder(),
         }

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_build::{Base, Glob, Layers, Plan, Privacy, SectionRule, Source};
+use rutter_arc::Policy;
+use rutter_arc::policy::{Access, Retention};
+use rutter_build::{Arc, Base, Glob, Layers, Plan, Privacy, SectionRule, Source};
 use rutter_page::Timestamp;
 
 use crate::config::{By, Config, FILE, Fault, Given, STATE, Written, real};
@@ -44,6 +46,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let from = Start(folder.map(Path::to_owned).unwrap_or_default());
     let mut remarks = Vec::new();
     let layers = layers(&written);
+    let arc = arc(&written)?;
     let privacy = privacy(&from, &written)?;
     let site = site(&from, written.site)?;
     let source = written.source.map_or_else(|| site::source(&site), Given::value);
@@ -67,11 +70,13 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         summary: written.summary.map(Given::value),
         language: written.language.map(Given::value),
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
-        restricted: restricted(written.restricted)?,
+        // Read as something else, it would let pages out that need a login.
+        restricted: prefixes("restricted", written.restricted.as_ref())?,
         sections: sections(written.sections)?,
         oversize: written.oversize.map_or(defaults.oversize, Given::value),
         update: written.update.map_or(defaults.update, Given::value),
         layers,
+        arc,
         privacy,
         git_dates: written.git_dates.map_or(defaults.git_dates, Given::value),
         reread: asked.reread,
@@ -173,15 +178,14 @@ fn out(
     Ok(Some(out))
 }
 
-fn restricted(given: Option<Given<Vec<String>>>) -> Result<Vec<String>, Fault> {
+fn prefixes(key: &str, given: Option<&Given<Vec<String>>>) -> Result<Vec<String>, Fault> {
     let Some(given) = given else { return Ok(Vec::new()) };
-    // Read as something else, it would let pages out that need a login.
     if let Some(prefix) = given.value.iter().find(|prefix| !prefix.starts_with('/')) {
         let shown = rutter_finding::quoted(prefix);
-        let what = format_args!("restricted: {shown} does not begin with a slash");
+        let what = format_args!("{key}: {shown} does not begin with a slash");
         return Err(Fault::new(&given.by, what));
     }
-    Ok(given.value)
+    Ok(given.value.clone())
 }
 
 fn sections(given: Option<Given<Vec<SectionRule>>>) -> Result<Vec<SectionRule>, Fault> {
@@ -215,6 +219,46 @@ fn layers(written: &Written) -> Layers {
         inject: chosen(written.inject.as_ref(), usual.inject),
         headers: written.headers.as_ref().map(|given| given.value).or(usual.headers),
     }
+}
+
+fn arc(written: &Written) -> Result<Arc, Fault> {
+    let usual = Arc::default();
+    let priorities = written.arc_priorities.iter().flat_map(|given| &given.value);
+    Ok(Arc {
+        robots_line: chosen(written.arc_robots_line.as_ref(), usual.robots_line),
+        checksum: chosen(written.arc_checksum.as_ref(), usual.checksum),
+        crawl_rate: stated(written.arc_crawl_rate.as_ref()).map(|rate| rate.0),
+        contact: stated(written.arc_contact.as_ref()),
+        unlisted: prefixes("unlisted", written.arc_unlisted.as_ref())?,
+        approved: prefixes("approved", written.arc_approved.as_ref())?,
+        priorities: priorities.map(|it| (it.prefix.clone(), it.priority)).collect(),
+        days: written.arc_days.as_ref().map_or(usual.days, |given| given.value.0),
+        policy: policy(written),
+    })
+}
+
+/// What the owner says; an area nothing is said of stays away.
+fn policy(written: &Written) -> Policy {
+    let retention = Retention {
+        max_days: stated(written.policy_retention_days.as_ref()),
+        delete_on_removal: stated(written.policy_delete_on_removal.as_ref()),
+        notes: stated(written.policy_retention_notes.as_ref()),
+    };
+    let access = Access {
+        default: stated(written.policy_access.as_ref()),
+        endpoints: stated(written.policy_endpoints.as_ref()).unwrap_or_default(),
+        rate: stated(written.policy_access_rate.as_ref()).map(|rate| rate.0),
+    };
+    Policy {
+        retention: Some(retention).filter(|it| *it != Retention::default()),
+        access: Some(access).filter(|it| *it != Access::default()),
+        approved_consumers: stated(written.policy_consumers.as_ref()),
+        ..Policy::default()
+    }
+}
+
+fn stated<T: Clone>(given: Option<&Given<T>>) -> Option<T> {
+    given.map(|given| given.value.clone())
 }
 
 fn privacy(from: &Start, written: &Written) -> anyhow::Result<Privacy> {

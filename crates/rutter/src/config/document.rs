@@ -96,6 +96,7 @@ What is set stands in `rutter.toml` at the root of the repository, in `RUTTER_*`
 - Relative paths in the file start from the file, others from the current folder.
 - A switch on the command line may stand alone: `--inject` is `--inject=true`; `--llms=false` turns off.
 - A list on the command line is given by repeating the flag; in a variable, its parts stand between commas. A list replaces the weaker one, it does not add to it.
+- A table of a list is a text there: `docs=/docs/` is a section, `/docs/=0.8` a priority, `https://www.example.org/api;auth=bearer;rate=10/m` an endpoint, `Example Search;user-agent=ExampleBot;purposes=search+answers` a consumer.
 - A variable that is set to nothing does not count.
 - Editors that know JSON Schema find one in [rutter.schema.json](rutter.schema.json).
 
@@ -117,6 +118,14 @@ prefix = "/docs/"
 
 [layers]
 headers = "netlify"
+
+[arc]
+crawl-rate = "1/s"
+priorities = [{ prefix = "/docs/", priority = 0.8 }]
+
+[policy]
+access = "allow"
+retention-days = 90
 ```
 "#;
 
@@ -148,9 +157,9 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
     text
 }
 
-/// Tables stand after everything else.
+/// Tables of the top stand after everything else.
 fn is_sections(key: &Key) -> bool {
-    matches!(key.shape, Shape::Sections)
+    key.table.is_empty() && matches!(key.shape, Shape::Tables(_))
 }
 
 /// A value that the key takes, for whoever takes away the `#`.
@@ -159,9 +168,14 @@ fn example(key: &Key) -> String {
         ("exclude", _) => return r#"["drafts/", "*.print.html"]"#.to_owned(),
         ("restricted", _) => return r#"["/members/"]"#.to_owned(),
         ("replace", _) => return r#"["sitemap.xml"]"#.to_owned(),
+        ("unlisted", _) => return r#"["/internal/"]"#.to_owned(),
+        ("approved", _) => return r#"["/join/"]"#.to_owned(),
+        ("retention-days", _) => return "90".to_owned(),
+        ("delete-on-removal", _) => return "true".to_owned(),
         ("crawl-delay", _) => return "1".to_owned(),
         ("threads", _) => return "4".to_owned(),
-        (_, Shape::Switch) => return key.default.to_owned(),
+        (_, Shape::Switch | Shape::Days) => return key.default.to_owned(),
+        (_, Shape::Tables(form)) => return format!("[{}]", form.example.0),
         (_, Shape::Choice(names)) => {
             let names = names();
             let default = names.iter().find(|name| **name == key.default);
@@ -173,6 +187,9 @@ fn example(key: &Key) -> String {
         ("name", _) => "Name of the site",
         ("summary", _) => "What it is about.",
         ("language", _) => "en",
+        ("contact", _) => "crawling@example.org",
+        ("retention-notes", _) => "Copies follow the site.",
+        (_, Shape::Rate) => "1/s",
         ("acknowledged", _) => "rutter-acknowledged.txt",
         _ => "",
     };

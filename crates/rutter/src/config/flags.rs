@@ -69,7 +69,7 @@ fn flag(key: &'static Key) -> Arg {
         Shape::Choice(names) => {
             arg.value_parser(PossibleValuesParser::new(names()).map(OsString::from))
         }
-        Shape::Texts | Shape::Sections => arg.action(ArgAction::Append),
+        Shape::Texts | Shape::Tables(_) => arg.action(ArgAction::Append),
         _ => arg,
     }
 }

@@ -15,12 +15,13 @@ fn sample(key: &Key) -> (String, String) {
         Shape::Language => "pt-BR".to_owned(),
         Shape::Switch => return ("true".to_owned(), "true".to_owned()),
         Shape::Number => return ("2.5".to_owned(), "2.5".to_owned()),
-        Shape::Count => return ("3".to_owned(), "3".to_owned()),
+        Shape::Rate => "30/min".to_owned(),
+        Shape::Count | Shape::Whole | Shape::Days => return ("3".to_owned(), "3".to_owned()),
         Shape::Choice(names) => names().last().unwrap().to_string(),
         Shape::Texts => return (r#"["/some/**"]"#.to_owned(), "/some/**".to_owned()),
-        Shape::Sections => {
-            let table = r#"[{ name = "docs", prefix = "/docs/" }]"#;
-            return (table.to_owned(), "docs=/docs/".to_owned());
+        Shape::Tables(form) => {
+            let (table, text) = form.example;
+            return (format!("[{table}]"), text.to_owned());
         }
     };
     (format!("{text:?}"), text)
@@ -132,6 +133,21 @@ fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
             "3:1: sections: unknown key `path` of a section",
             "",
         ),
+        (
+            "[arc]\ncrawlrate = \"1/s\"",
+            "2:1: unknown key `crawlrate` in [arc]",
+            "did you mean `crawl-rate`?",
+        ),
+        (
+            "[arc]\naccess = \"deny\"",
+            "2:1: unknown key `access` in [arc]",
+            "`access` stands in [policy]",
+        ),
+        (
+            "[[policy.consumers]]\nname = \"a\"\nuser_agent = \"b\"",
+            "3:1: consumers: unknown key `user_agent` of a consumer",
+            "did you mean `user-agent`?",
+        ),
         ("colour = 1\nbase-url = 3", "1:1: unknown key `colour`", ""),
     ] {
         let hint = Some(hint.to_owned()).filter(|hint| !hint.is_empty());
@@ -163,6 +179,38 @@ fn ours_a_value_of_another_kind_names_what_is_wanted() {
             "[[sections]]\nname = \"a b\"\nprefix = \"/\"",
             "1:1: sections: section `a b`: wanted letters, digits, hyphen and underscore",
         ),
+        (
+            "[arc]\ncrawl-rate = \"fast\"",
+            "2:14: crawl-rate: wanted a number per s, m, h or d, as in 1/s",
+        ),
+        ("[arc]\ndays = 367", "2:8: days: wanted whole number from 1 to 366"),
+        ("[arc]\nchecksum = \"md5\"", "2:12: checksum: wanted `content` or `html`"),
+        (
+            "[arc]\npriorities = [{ prefix = \"/a/\",\n priority = 1.5 }]",
+            "3:13: priorities: wanted number from 0 to 1",
+        ),
+        (
+            "[arc]\npriorities = [{ prefix = \"a\", priority = 1 }]",
+            "2:15: priorities: `a`: a prefix begins with a slash, as in /docs/",
+        ),
+        ("[policy]\nretention-days = -1", "2:18: retention-days: wanted whole number of 0 or more"),
+        ("[policy]\naccess = \"some\"", "2:10: access: wanted `allow` or `deny`"),
+        (
+            "[policy]\nendpoints = [{ auth = \"bearer\" }]",
+            "2:14: endpoints: an endpoint has a `url`",
+        ),
+        (
+            "[policy]\nendpoints = [{ url = \"/api\" }]",
+            "2:14: endpoints: `/api` is not an absolute http or https URL",
+        ),
+        (
+            "[[policy.endpoints]]\nurl = \"https://a.example/\"\nrate = \"often\"",
+            "1:1: endpoints: wanted a number per s, m, h or d, as in 1/s",
+        ),
+        (
+            "[[policy.consumers]]\nname = \"a\"\npurposes = \"search\"",
+            "3:12: consumers: wanted list of texts",
+        ),
         ("[[sections]]\nname = \"a\"", "1:1: sections: a section has a `name` and a `prefix`"),
     ] {
         assert_eq!(fault(text), (format!("{FILE}:{what}"), None));
@@ -176,6 +224,15 @@ fn ours_a_value_of_another_kind_names_what_is_wanted() {
     assert_eq!(what, "RUTTER_THREADS: wanted whole number of 1 or more");
     let what = of_flags(&flags(&["--sections", "docs"]).unwrap()).unwrap_err().to_string();
     assert_eq!(what, "--sections: wanted NAME=PREFIX, as in docs=/docs/");
+    for (typed, wanted) in [
+        (["--arc-priorities", "/docs/"], "wanted PREFIX=NUMBER, as in /docs/=0.8"),
+        (["--arc-priorities", "/docs/=2"], "wanted number from 0 to 1"),
+        (["--policy-consumers", "a;agent=b"], "unknown key `agent` of a consumer"),
+        (["--policy-endpoints", "https://a.example/;bearer"], "wanted URL;auth=TEXT;rate=RATE"),
+    ] {
+        let what = of_flags(&flags(&typed).unwrap()).unwrap_err().to_string();
+        assert_eq!(what, format!("{}: {wanted}", typed[0]));
+    }
     assert!(flags(&["--twins", "maybe"]).is_err());
 }
 

@@ -4,15 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use rutter_build::{Base, Host, Oversize, SectionRule, Source, Twins};
+use rutter_arc::policy::Grant;
+use rutter_build::{Base, Checksum, Host, Oversize, Source, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
-use rutter_scp::is_name;
 use serde_json::json;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::DeValue;
 
-use crate::config::suggest::nearest;
+use crate::config::table::{Form, RATE_PATTERN};
 
 /// A value of `rutter.toml`, with the place where it stands.
 pub(crate) type Stated<'i> = Spanned<DeValue<'i>>;
@@ -64,9 +64,15 @@ pub(crate) enum Shape {
     Number,
     /// One or more.
     Count,
+    /// None or more.
+    Whole,
+    /// Days that are remembered.
+    Days,
+    /// How often somebody may come.
+    Rate,
     Choice(fn() -> Vec<&'static str>),
     Texts,
-    Sections,
+    Tables(&'static Form),
 }
 
 impl Shape {
@@ -80,9 +86,12 @@ impl Shape {
             Self::Switch => "true or false".to_owned(),
             Self::Number => "number of 0 or more".to_owned(),
             Self::Count => "whole number of 1 or more".to_owned(),
+            Self::Whole => "whole number of 0 or more".to_owned(),
+            Self::Days => "whole number from 1 to 366".to_owned(),
+            Self::Rate => "a number per s, m, h or d, as in 1/s".to_owned(),
             Self::Choice(names) => choices(&names()),
             Self::Texts => "list of texts".to_owned(),
-            Self::Sections => "tables with `name` and `prefix`".to_owned(),
+            Self::Tables(form) => form.name(),
         }
     }
 
@@ -95,9 +104,10 @@ impl Shape {
             Self::Path => "PATH",
             Self::Switch => "true|false",
             Self::Number => "SECONDS",
-            Self::Count => "N",
+            Self::Count | Self::Whole | Self::Days => "N",
+            Self::Rate => "RATE",
             Self::Choice(_) => "CHOICE",
-            Self::Sections => "NAME=PREFIX",
+            Self::Tables(form) => form.placeholder,
         }
     }
 
@@ -109,33 +119,18 @@ impl Shape {
             Self::Switch => json!({ "type": "boolean" }),
             Self::Number => json!({ "type": "number", "minimum": 0 }),
             Self::Count => json!({ "type": "integer", "minimum": 1 }),
+            Self::Whole => json!({ "type": "integer", "minimum": 0 }),
+            Self::Days => json!({ "type": "integer", "minimum": 1, "maximum": 366 }),
+            Self::Rate => json!({ "type": "string", "pattern": RATE_PATTERN }),
             Self::Choice(names) => json!({ "enum": names() }),
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Self::Sections => json!({
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": {
-                            "type": "string",
-                            "pattern": "^[A-Za-z0-9_-]{1,255}$",
-                            "description": "Name of the section",
-                        },
-                        "prefix": {
-                            "type": "string",
-                            "pattern": "^/",
-                            "description": "How the paths of its pages begin",
-                        },
-                    },
-                    "required": ["name", "prefix"],
-                    "additionalProperties": false,
-                },
-            }),
+            Self::Tables(form) => form.schema(),
         }
     }
 }
 
-fn wanted<T: Value>() -> String {
+/// What is said of a value of another kind.
+pub(crate) fn wanted<T: Value>() -> String {
     format!("wanted {}", T::SHAPE.name())
 }
 
@@ -246,14 +241,48 @@ impl Value for usize {
     const SHAPE: Shape = Shape::Count;
 
     fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
-        match value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => Ok(Self::of_text(number.as_str())?),
-            _ => Err(wanted::<Self>().into()),
-        }
+        whole(value)
     }
 
     fn of_text(text: &str) -> Result<Self, String> {
         text.parse().ok().filter(|number| 1 <= *number).ok_or_else(wanted::<Self>)
+    }
+}
+
+impl Value for u64 {
+    const SHAPE: Shape = Shape::Whole;
+
+    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+        whole(value)
+    }
+
+    fn of_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| wanted::<Self>())
+    }
+}
+
+/// How many days something is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Days(pub(crate) u32);
+
+impl Value for Days {
+    const SHAPE: Shape = Shape::Days;
+
+    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+        whole(value)
+    }
+
+    fn of_text(text: &str) -> Result<Self, String> {
+        let days = text.parse().ok().filter(|days| (1..=366).contains(days));
+        days.map(Self).ok_or_else(wanted::<Self>)
+    }
+}
+
+/// Reads a whole number of TOML the way a variable is read.
+fn whole<T: Value>(value: &Stated<'_>) -> Result<T, Wrong> {
+    match value.get_ref() {
+        DeValue::Integer(number) if number.radix() == 10 => Ok(T::of_text(number.as_str())?),
+        _ => Err(wanted::<T>().into()),
     }
 }
 
@@ -279,77 +308,6 @@ impl Value for Vec<String> {
         let text = |text: &OsString| text.to_str().map(str::to_owned).ok_or("is not UTF-8".into());
         texts.iter().map(text).collect()
     }
-}
-
-impl Value for Vec<SectionRule> {
-    const SHAPE: Shape = Shape::Sections;
-
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
-        let tables: &DeArray<'_> = value.get_ref().as_array().ok_or_else(wanted::<Self>)?;
-        tables
-            .iter()
-            .map(|table| {
-                let here =
-                    |wrong: Wrong| Wrong { span: wrong.span.or(Some(table.span())), ..wrong };
-                let rule = table.get_ref().as_table().ok_or_else(|| wanted::<Self>().into());
-                rule.and_then(section_of_toml).map_err(here)
-            })
-            .collect()
-    }
-
-    fn of_text(text: &str) -> Result<Self, String> {
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts.map(section_of_text).collect()
-    }
-
-    fn of_flag(texts: &[OsString]) -> Result<Self, String> {
-        let rule = |text: &OsString| section_of_text(text.to_str().ok_or("is not UTF-8")?);
-        texts.iter().map(rule).collect()
-    }
-}
-
-fn section_of_toml(table: &DeTable<'_>) -> Result<SectionRule, Wrong> {
-    let mut parts = [None, None];
-    for (key, value) in table {
-        let part = match key.get_ref().as_ref() {
-            "name" => &mut parts[0],
-            "prefix" => &mut parts[1],
-            other => {
-                return Err(Wrong {
-                    what: format!("unknown key `{}` of a section", rutter_finding::visible(other)),
-                    span: Some(key.span()),
-                    hint: nearest(other, ["name", "prefix"])
-                        .map(|near| format!("did you mean `{near}`?")),
-                });
-            }
-        };
-        let text = value.get_ref().as_str();
-        let wrong = || Wrong { span: Some(value.span()), ..wanted::<String>().into() };
-        *part = Some(text.ok_or_else(wrong)?.to_owned());
-    }
-    let [Some(name), Some(prefix)] = parts else {
-        return Err("a section has a `name` and a `prefix`".to_owned().into());
-    };
-    Ok(section(name, prefix)?)
-}
-
-fn section_of_text(text: &str) -> Result<SectionRule, String> {
-    let (name, prefix) = text.split_once('=').ok_or("wanted NAME=PREFIX, as in docs=/docs/")?;
-    section(name.to_owned(), prefix.to_owned())
-}
-
-fn section(name: String, prefix: String) -> Result<SectionRule, String> {
-    if !is_name(&name) {
-        let name = rutter_finding::quoted(&name);
-        return Err(format!("section {name}: wanted letters, digits, hyphen and underscore"));
-    }
-    if name == "all" {
-        return Err("section `all`: is the name of the collection of all pages".to_owned());
-    }
-    if !prefix.starts_with('/') {
-        return Err(format!("section `{name}`: a prefix begins with a slash, as in /docs/"));
-    }
-    Ok(SectionRule { name, prefix })
 }
 
 /// A value out of a few.
@@ -383,6 +341,15 @@ impl Choice for Oversize {
 impl Choice for Host {
     const ALL: &'static [(&'static str, Self)] =
         &[("nginx", Self::Nginx), ("netlify", Self::Netlify)];
+}
+
+impl Choice for Checksum {
+    const ALL: &'static [(&'static str, Self)] =
+        &[("content", Self::Content), ("html", Self::Html)];
+}
+
+impl Choice for Grant {
+    const ALL: &'static [(&'static str, Self)] = &[("allow", Self::Allow), ("deny", Self::Deny)];
 }
 
 impl<T: Choice> Value for T {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use rutter_build::{Host, Oversize, Twins};
+use rutter_arc::policy::{Consumer, Endpoint, Grant};
+use rutter_build::{Checksum, Host, Oversize, Twins};
 use rutter_scp::advert::Frequency;
 
 use super::*;
@@ -42,31 +43,31 @@ fn ours_without_settings_a_build_is_the_usual_one() {
 fn ours_defaults_are_documented_as_they_are() {
     let folder = stage();
     let plan = settled(folder.path(), SITE).unwrap().plan;
-    let mut shown = format!("{plan:?}").replace("Weekly", "weekly").replace("Auto", "auto");
-    shown = shown.replace("privacy: Privacy { strict", "privacy_strict");
-    for key in KEYS {
+    let mut shown = format!("{plan:?}");
+    for (debug, written) in [
+        ("Weekly", "weekly"),
+        ("Auto", "auto"),
+        ("privacy: Privacy { strict", "privacy_strict"),
+        ("robots_line", "arc_robots_line"),
+        ("checksum: Content", "arc_checksum: content"),
+        ("unlisted", "arc_unlisted"),
+        ("approved: ", "arc_approved: "),
+        ("days: ", "arc_days: "),
+    ] {
+        shown = shown.replace(debug, written);
+    }
+    let exact = ["update", "twins", "exclude", "restricted"];
+    for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
         let field = key.flag.replace('-', "_");
-        match key.shape.name().as_str() {
-            "true or false" => {
-                assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
-            }
-            _ if matches!(field.as_str(), "update" | "twins" | "exclude" | "restricted") => {
-                assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
-            }
-            _ => {}
+        let is_exact = exact.contains(&key.flag) || key.table == "arc";
+        if is_exact || key.shape.name() == "true or false" {
+            assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
         }
     }
 }
 
-#[test]
-fn ours_every_setting_reaches_the_plan() {
-    let folder = stage();
-    let root = folder.path();
-    let seen = "# looked at\n\nHT001 /a#b\n  key in /c  \n";
-    fs::write(root.join("seen.txt"), seen).unwrap();
-    let text = format!(
-        "{SITE}{}",
-        r#"
+/// Every key with another value than the usual one, but for `site` and `base-url`.
+const EVERYTHING: &str = r#"
 source = "markdown"
 out = "whole"
 state = "memory"
@@ -99,22 +100,39 @@ arc = false
 twins = "off"
 inject = true
 headers = "nginx"
+[arc]
+robots-line = false
+checksum = "html"
+crawl-rate = "1/s"
+contact = "office@harbour.example"
+unlisted = ["/internal/"]
+approved = ["/join/"]
+priorities = [{ prefix = "/docs/", priority = 0.8 }, { prefix = "/", priority = 1 }]
+days = 7
+[policy]
+retention-days = 90
+delete-on-removal = true
+retention-notes = "Copies follow the site."
+access = "deny"
+access-rate = "30/min"
+[[policy.endpoints]]
+url = "https://harbour.example/api/pages"
+auth = "bearer"
+rate = "10/m"
+[[policy.consumers]]
+name = "Selk Search"
+user-agent = "SelkBot"
+purposes = ["search", "answers"]
+access = "full"
 [privacy]
 strict = true
 no-authors = true
 acknowledged = "seen.txt"
-"#
-    );
-    let config = Config { written: of_file(FILE, &text).unwrap(), file: Some(root.join(FILE)) };
-    let asked = Asked {
-        previous: Some("old".into()),
-        changed_list: Some("list".into()),
-        force: true,
-        reread: true,
-    };
-    let now = Timestamp::from_unix_seconds(7).unwrap();
-    let plan = settle(config, &asked, now).unwrap().plan;
-    let wanted = Plan {
+"#;
+
+/// What [`EVERYTHING`] means.
+fn everything(root: &Path, now: Timestamp) -> Plan {
+    Plan {
         site: root.join("public"),
         source: Source::Markdown,
         out: Some(root.join("whole")),
@@ -146,7 +164,7 @@ acknowledged = "seen.txt"
             inject: true,
             headers: Some(Host::Nginx),
         },
-        arc: rutter_build::Arc::default(),
+        arc: everything_of_arc(),
         privacy: Privacy {
             strict: true,
             no_authors: true,
@@ -159,7 +177,64 @@ acknowledged = "seen.txt"
         replace: vec!["robots.txt".to_owned()],
         changed_list: Some("list".into()),
         threads: 3,
+    }
+}
+
+fn everything_of_arc() -> Arc {
+    let endpoint = Endpoint {
+        url: "https://harbour.example/api/pages".to_owned(),
+        auth: Some("bearer".to_owned()),
+        rate: Some("10/m".to_owned()),
     };
+    let consumer = Consumer {
+        name: "Selk Search".to_owned(),
+        user_agent: Some("SelkBot".to_owned()),
+        purposes: vec!["search".to_owned(), "answers".to_owned()],
+        access: Some("full".to_owned()),
+    };
+    Arc {
+        robots_line: false,
+        checksum: Checksum::Html,
+        crawl_rate: Some("1/s".to_owned()),
+        contact: Some("office@harbour.example".to_owned()),
+        unlisted: vec!["/internal/".to_owned()],
+        approved: vec!["/join/".to_owned()],
+        priorities: vec![("/docs/".to_owned(), 0.8), ("/".to_owned(), 1.0)],
+        days: 7,
+        policy: Policy {
+            retention: Some(Retention {
+                max_days: Some(90),
+                delete_on_removal: Some(true),
+                notes: Some("Copies follow the site.".to_owned()),
+            }),
+            access: Some(Access {
+                default: Some(Grant::Deny),
+                endpoints: vec![endpoint],
+                rate: Some("30/min".to_owned()),
+            }),
+            approved_consumers: Some(vec![consumer]),
+            ..Policy::default()
+        },
+    }
+}
+
+#[test]
+fn ours_every_setting_reaches_the_plan() {
+    let folder = stage();
+    let root = folder.path();
+    let seen = "# looked at\n\nHT001 /a#b\n  key in /c  \n";
+    fs::write(root.join("seen.txt"), seen).unwrap();
+    let text = format!("{SITE}{EVERYTHING}");
+    let config = Config { written: of_file(FILE, &text).unwrap(), file: Some(root.join(FILE)) };
+    let asked = Asked {
+        previous: Some("old".into()),
+        changed_list: Some("list".into()),
+        force: true,
+        reread: true,
+    };
+    let now = Timestamp::from_unix_seconds(7).unwrap();
+    let plan = settle(config, &asked, now).unwrap().plan;
+    let wanted = everything(root, now);
     assert_eq!(format!("{plan:?}"), format!("{wanted:?}"));
 }
 
@@ -202,6 +277,14 @@ fn ours_what_cannot_be_meant_is_refused() {
         (
             format!("{SITE}restricted = [\"members\"]"),
             "rutter.toml:3:1: restricted: `members` does not begin with a slash",
+        ),
+        (
+            format!("{SITE}[arc]\nunlisted = [\"/a/\", \"internal\"]"),
+            "rutter.toml:4:1: unlisted: `internal` does not begin with a slash",
+        ),
+        (
+            format!("{SITE}[arc]\napproved = [\"join/\"]"),
+            "rutter.toml:4:1: approved: `join/` does not begin with a slash",
         ),
         (
             format!(

@@ -13,6 +13,7 @@
 )]
 #![cfg(unix)]
 
+mod arc;
 mod kill;
 
 use std::fmt::Write as _;
