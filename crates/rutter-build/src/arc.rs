@@ -87,7 +87,9 @@ impl Words {
         let nothing = (is_kept_back && is_made).then(String::new);
         let mut tags: Vec<String> = Vec::new();
         let categories = snapshot.map(Snapshot::tags).unwrap_or_default();
-        for tag in facts.keywords.iter().map(String::as_str).chain(categories) {
+        // What must be treated with care is said here, too.
+        let contexts = snapshot.map(Snapshot::contexts).unwrap_or_default();
+        for tag in facts.keywords.iter().map(String::as_str).chain(categories).chain(contexts) {
             push_tag(&mut tags, tag);
         }
         Self {
@@ -124,7 +126,7 @@ fn push_tag(tags: &mut Vec<String>, tag: &str) {
 }
 
 /// The snapshot of a page; `None` where nothing on it is annotated.
-pub(crate) fn snapshot_of(extraction: &Extraction, sink: &mut dyn FindingSink) -> Option<Snapshot> {
+pub fn snapshot_of(extraction: &Extraction, sink: &mut dyn FindingSink) -> Option<Snapshot> {
     if extraction.annotated.is_empty() {
         return None;
     }

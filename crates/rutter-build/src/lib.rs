@@ -45,6 +45,7 @@ mod table;
 mod told;
 mod worker;
 
+pub use arc::snapshot_of;
 pub use build::build;
 pub use error::BuildError;
 pub use glob::Glob;

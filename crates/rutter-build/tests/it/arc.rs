@@ -256,7 +256,7 @@ fn spec_what_may_not_leave_leaves_nowhere() {
     assert!(!site.files().contains_key("no-ai.md") && !site.files().contains_key("members.md"));
 }
 
-#[test]
+#[test] // ARC-027
 fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
     let mut site = with_barred();
     site.build_with(|plan| {
@@ -267,6 +267,7 @@ fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
     .unwrap();
     let clinic = entry_of(&site, "clinic.html").unwrap();
     assert_eq!(clinic.consent(), Consent::Given);
+    assert!(clinic.ai_tags.iter().any(|tag| &**tag == "sensitive"));
     let snapshot = clinic.ai_snapshot.unwrap();
     assert!(snapshot.get().contains("\"ai_context\":[\"sensitive\"]"), "{snapshot:?}");
     assert!(!snapshot.get().contains("kestrel"));

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Subcommand;
 use rutter_arc::delta::{Difference, diff};
-use rutter_arc::snapshot::{Document, Element, Snapshot, snapshot};
 use rutter_arc::{ArcError, Entry, Form, Head, JsonWriter, Limits, Receipt, form, open};
-use rutter_extract::{Extraction, Options};
-use rutter_finding::{FindingSink, Mode, Place, Refusal, Report, Rule};
-use rutter_page::{LanguageTag, PageUrl, Timestamp};
+use rutter_extract::Options;
+use rutter_finding::{FindingSink, Mode, Place, Refusal, Report};
+use rutter_page::{PageUrl, Timestamp};
 use rutter_scp::{Entry as Line, Sorted, Sorter};
 
 use crate::commands::{now, say_findings};
@@ -77,7 +76,7 @@ fn run_snapshot(args: &SnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let extraction = rutter_extract::html(&bytes, &Options::new(url, now()?));
     let mut report = Report::new(Mode::Strict);
-    let snapshot = snapshot_of(&extraction, &mut report);
+    let snapshot = rutter_build::snapshot_of(&extraction, &mut report);
     say_findings(&name, &report, out);
     let Some(snapshot) = snapshot else {
         out.say(format_args!("{name}: nothing on the page is annotated"));
@@ -91,32 +90,6 @@ fn run_snapshot(args: &SnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = if args.narrative { snapshot.narrative() } else { snapshot.to_pretty() };
     out.data().write_all(text.as_bytes())?;
     Ok(Exit::Clean)
-}
-
-/// The snapshot of a page that was read.
-fn snapshot_of(extraction: &Extraction, sink: &mut dyn FindingSink) -> Option<Snapshot> {
-    let elements = extraction.annotated.iter().map(|element| Element {
-        name: &element.element,
-        depth: element.depth,
-        attributes: &element.attributes,
-        text: element.text.clone(),
-        is_hidden: element.is_hidden,
-        label: element.label.as_deref(),
-        target: element.target.as_deref(),
-    });
-    // What was made from the text could tell what its annotations keep back.
-    let is_made = |rule: &Rule| extraction.findings.iter().any(|it| std::ptr::eq(it.rule, rule));
-    let own = |text, rule| Some(text).filter(|_| !is_made(rule));
-    let document = Document {
-        url: extraction.page.url.as_str(),
-        title: own(&*extraction.page.title, &rutter_extract::rules::NO_TITLE),
-        description: own(&*extraction.page.description, &rutter_extract::rules::NO_DESCRIPTION),
-        language: extraction.facts.language.as_ref().map(LanguageTag::as_str),
-        keywords: &extraction.facts.keywords,
-        text: &extraction.visible_text,
-        elements: elements.collect(),
-    };
-    snapshot(&document, sink)
 }
 
 fn run_diff(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
