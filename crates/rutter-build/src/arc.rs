@@ -58,11 +58,15 @@ fn is_false(flag: &bool) -> bool {
 
 impl Words {
     /// What is kept of a page that may not leave: nothing made of its text.
-    pub(crate) fn bare(wishes: &Wishes, bar: Bar) -> Self {
+    pub(crate) fn bare(wishes: &Wishes, bars: [Option<Bar>; 2]) -> Self {
+        let has = |is_so: fn(Bar) -> bool| bars.into_iter().flatten().any(is_so);
+        let is_refused = wishes.asks("noindex")
+            || wishes.asks("noai")
+            || has(|bar| matches!(bar, Bar::NoIndex | Bar::NoAi | Bar::Robots));
         Self {
             robots: wishes.robots.clone(),
-            needs_login: bar.needs_login() || wishes.needs_login,
-            is_for_ai: wishes.is_for_ai == Some(true),
+            needs_login: has(Bar::needs_login) || wishes.needs_login,
+            is_for_ai: wishes.is_for_ai == Some(true) && !is_refused,
             ..Self::default()
         }
     }

@@ -211,7 +211,8 @@ impl<'p> Build<'p> {
             arc.restore(&self.paths, plan.target())?;
         }
         let issued = self.published.arc.take();
-        self.published.arc = feed::issue(plan, issued.as_ref(), reading.said, stamp);
+        self.published.arc =
+            feed::issue(plan, issued.as_ref(), (reading.said, reading.is_taken_back), stamp);
         let is_quiet = !reading.is_other
             && reading.read == 0
             && !is_other_plan

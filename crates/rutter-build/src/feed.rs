@@ -113,7 +113,7 @@ pub(crate) fn due(plan: &Plan, before: Option<&Issue>) -> Entries {
 pub(crate) fn issue(
     plan: &Plan,
     before: Option<&Issue>,
-    said: Option<Timestamp>,
+    (said, is_taken_back): (Option<Timestamp>, bool),
     stamp: Timestamp,
 ) -> Option<Issue> {
     if !plan.layers.arc {
@@ -133,10 +133,17 @@ pub(crate) fn issue(
         Some(before) => (before.changed, before.days.clone()),
         None => (stamp, Vec::new()),
     };
+    // Older files say what may no longer be said.
+    if is_taken_back {
+        days.clear();
+    }
     if is_changed {
         changed = stamp;
         add_days(&mut days, stamp, plan.arc.days);
     }
+    // They go in time, whether or not something changes.
+    let first = day_of(plan.now.plus_seconds(-(i64::from(plan.arc.days.max(1)) - 1) * DAY_SECONDS));
+    days.retain(|day| first <= *day);
     Some(Issue { entries, head, changed, policy, policy_changed, days })
 }
 
@@ -152,6 +159,16 @@ fn add_days(days: &mut Vec<String>, today: Timestamp, most: u32) {
     }
     let first = day_of(first);
     days.retain(|day| first <= *day);
+}
+
+/// Forgets the days before one that is missing.
+pub(crate) fn close_up(days: &mut Vec<String>) {
+    let is_next = |pair: &[String]| {
+        let next = pair.first().and_then(|first| day(first)).map(|at| at.plus_seconds(DAY_SECONDS));
+        next.map(day_of).as_ref() == pair.get(1)
+    };
+    let gap = days.windows(2).rposition(|pair| !is_next(pair));
+    days.drain(..gap.map_or(0, |at| at + 1));
 }
 
 impl Issue {
@@ -200,6 +217,8 @@ type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 pub(crate) struct Feed<'p> {
     plan: &'p Plan,
     issue: &'p Issue,
+    /// Files of the site itself.
+    others: &'p [Box<str>],
     kept: PathBuf,
     next: PathBuf,
     json: (PathBuf, JsonFile),
@@ -221,6 +240,7 @@ impl<'p> Feed<'p> {
     pub(crate) fn open(
         plan: &'p Plan,
         issue: &'p Issue,
+        others: &'p [Box<str>],
         (kept, next): (PathBuf, PathBuf),
         stage: &mut Stage,
     ) -> Result<Self, BuildError> {
@@ -246,7 +266,7 @@ impl<'p> Feed<'p> {
         let json_out = JsonWriter::new(publish::create(&json)?, &head).at(&json)?;
         let yaml_out = YamlWriter::new(publish::create(&yaml)?, &head).at(&yaml)?;
         let (json, yaml) = ((json, json_out), (yaml, yaml_out));
-        Ok(Self { plan, issue, kept, next, json, yaml, today })
+        Ok(Self { plan, issue, others, kept, next, json, yaml, today })
     }
 
     /// A page of the ledger; its record is there unless it went away.
@@ -285,11 +305,12 @@ impl<'p> Feed<'p> {
         };
         self.deltas(today.as_deref(), stage, told)?;
         self.policy(stage, told)?;
+        let (others, plan) = (self.others, self.plan);
         let (yaml, writer) = self.yaml;
         let has_yaml = match writer.finish().at(&yaml)? {
             Some(out) => {
                 publish::close(out, &yaml)?;
-                let names = [YAML];
+                let names = free(others, plan, &[YAML], stage, told);
                 let pages = put_all(&names, &yaml, stage, told)?;
                 pages == Put::Staged || pages == Put::Same
             }
@@ -304,7 +325,12 @@ impl<'p> Feed<'p> {
         let well_known = format!(".well-known/{SITEMAP}");
         let names: &[&str] =
             if self.plan.base.is_root() { &[SITEMAP, &well_known] } else { &[SITEMAP] };
-        let put = put_all(names, &json, stage, told)?;
+        let names = free(others, plan, names, stage, told);
+        let put = if names.first() == Some(&SITEMAP) {
+            put_all(&names, &json, stage, told)?
+        } else {
+            Put::NotOurs
+        };
         let has_sitemap = put == Put::Staged || put == Put::Same;
         if !has_sitemap {
             return Ok(Fed::default());
@@ -315,6 +341,9 @@ impl<'p> Feed<'p> {
             yaml: has_yaml.then(|| base.join(YAML)),
             modified: Some(self.issue.changed),
         };
+        if free(others, plan, &[POINTER], stage, told).is_empty() {
+            return Ok(Fed { has_sitemap, pointer: Some(pointer) });
+        }
         say_taken(POINTER, stage.put(Order::Arc, POINTER, pointer.to_file().as_bytes())?, told);
         Ok(Fed { has_sitemap, pointer: Some(pointer) })
     }
@@ -337,6 +366,9 @@ impl<'p> Feed<'p> {
             };
             let digest = digest_of(&source).at(&source)?;
             let path = format!("{DELTAS}/{}", file(name));
+            if free(self.others, self.plan, &[&path], stage, told).is_empty() {
+                continue;
+            }
             let kind = (Whose::Made, Order::Deltas);
             say_taken(&path, stage.copy(kind, &path, &source, Some(digest))?, told);
             let coded = gzipped(&source, stage)?;
@@ -358,7 +390,9 @@ impl<'p> Feed<'p> {
 
     fn policy(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
         // Elsewhere nobody looks for it.
-        if !self.plan.base.is_root() {
+        if !self.plan.base.is_root()
+            || free(self.others, self.plan, &[POLICY], stage, told).is_empty()
+        {
             return Ok(());
         }
         let policy =
@@ -373,6 +407,31 @@ impl Issue {
     fn is_new(&self, plan: &Plan) -> bool {
         plan.now <= self.changed
     }
+}
+
+/// Those of the names that no file of the owner has; where a folder of its own
+/// is filled, the owner's file would otherwise be left out of it.
+fn free<'n>(
+    others: &[Box<str>],
+    plan: &Plan,
+    names: &[&'n str],
+    stage: &Stage,
+    told: &mut Tell<'_>,
+) -> Vec<&'n str> {
+    let is_owners = |name: &str| {
+        plan.out.is_some()
+            && others.binary_search_by(|other| (**other).cmp(name)).is_ok()
+            && !stage.may_replace(name)
+    };
+    let mut free = Vec::new();
+    for name in names {
+        if is_owners(name) {
+            say_taken(name, Put::NotOurs, told);
+        } else {
+            free.push(*name);
+        }
+    }
+    free
 }
 
 /// Puts a file of the stage out under several names, each with a gzip twin;

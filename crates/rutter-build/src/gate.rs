@@ -1,7 +1,7 @@
 //! The gate: one place decides what may leave, and how far (D85).
 
 use memchr::memmem;
-use rutter_extract::Extraction;
+use rutter_extract::{Annotated, Extraction};
 use rutter_page::Timestamp;
 use rutter_signpost::robots::Robots;
 
@@ -18,6 +18,8 @@ pub(crate) enum Bar {
     NoAi,
     /// It appears later.
     Scheduled,
+    /// It is not finished.
+    Draft,
     /// It asks for a password.
     Login,
     /// It sends readers elsewhere.
@@ -35,10 +37,11 @@ pub(crate) enum Bar {
 }
 
 impl Bar {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::NoIndex,
         Self::NoAi,
         Self::Scheduled,
+        Self::Draft,
         Self::Login,
         Self::Redirect,
         Self::Empty,
@@ -54,6 +57,7 @@ impl Bar {
             Self::NoIndex => "noindex",
             Self::NoAi => "not for AI",
             Self::Scheduled => "published later",
+            Self::Draft => "draft",
             Self::Login => "asks for a password",
             Self::Redirect => "redirect",
             Self::Empty => "no text",
@@ -75,7 +79,7 @@ impl Bar {
             Self::NoIndex | Self::Login | Self::Restricted | Self::Sensitive | Self::Robots => {
                 Sight::Bare
             }
-            Self::Scheduled | Self::Redirect | Self::Empty => Sight::Hidden,
+            Self::Scheduled | Self::Draft | Self::Redirect | Self::Empty => Sight::Hidden,
         }
     }
 
@@ -115,10 +119,11 @@ impl Wishes {
         }
         let metas = extraction.facts.metas.iter();
         let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
-        let of_page = extraction
-            .annotated
-            .iter()
-            .filter(|element| matches!(element.element.as_str(), "html" | "body" | "main"));
+        let is_page = |element: &&Annotated| {
+            matches!(element.element.as_str(), "html" | "body" | "main" | "article")
+                || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
+        };
+        let of_page = extraction.annotated.iter().filter(is_page);
         let attributes = of_page.flat_map(|element| &element.attributes);
         let attributes =
             attributes.filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value)));
@@ -156,7 +161,7 @@ impl Wishes {
         }
     }
 
-    fn asks(&self, directive: &str) -> bool {
+    pub(crate) fn asks(&self, directive: &str) -> bool {
         self.robots.iter().any(|word| {
             word == directive || (word == "none" && matches!(directive, "noindex" | "nofollow"))
         })
@@ -174,6 +179,9 @@ pub(crate) fn of_page(
     let facts = &extraction.facts;
     if extraction.page.published.is_some_and(|published| now < published) {
         return Some(Bar::Scheduled);
+    }
+    if facts.metas.iter().any(|(name, value)| name == "draft" && value == "true") {
+        return Some(Bar::Draft);
     }
     if wishes.needs_login {
         return Some(Bar::Restricted);

@@ -39,6 +39,11 @@ pub(crate) enum Sight {
 impl Sight {
     const ALL: [Self; 5] = [Self::Public, Self::Listed, Self::Bare, Self::Hidden, Self::Gone];
 
+    /// Whether something made of its text may be shown.
+    pub(crate) fn is_full(self) -> bool {
+        matches!(self, Self::Public)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Public => "public",

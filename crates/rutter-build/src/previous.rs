@@ -129,14 +129,16 @@ fn arc(
             continue;
         };
         let mut entries: Vec<(String, bool)> = Vec::new();
+        // One that cannot be read tells nothing.
         let receipt = read_arc(&path, &mut |entry| {
             entries.push((entry.url.key().to_owned(), entry.removed));
-        })?;
-        let Some(until) = receipt.head.until else { continue };
+        });
+        let Some(until) = receipt.ok().and_then(|receipt| receipt.head.until) else { continue };
         said.extend(entries.into_iter().map(|(key, is_removed)| (key, (until, is_removed))));
         fs::copy(&path, store.join(feed::file(day))).at(&path)?;
         days.push(day.to_owned());
     }
+    feed::close_up(&mut days);
     let path = folder.join(feed::SITEMAP);
     if !path.exists() {
         return Ok(None);

@@ -63,7 +63,7 @@ impl Projecting<'_> {
             && (plan.source != Source::Markdown || plan.out.is_some());
         let mut served = ServedWriter::create(&self.served, plan.base.as_str())?;
         let mut feed = match &self.published.arc {
-            Some(issue) => Some(Feed::open(plan, issue, self.deltas.clone(), stage)?),
+            Some(issue) => Some(Feed::open(plan, issue, self.others, self.deltas.clone(), stage)?),
             None => None,
         };
         // Its head names what is only known in the end.

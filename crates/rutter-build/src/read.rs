@@ -129,6 +129,8 @@ pub(crate) struct Reading {
     pub(crate) is_other: bool,
     /// When an entry for AI agents last changed.
     pub(crate) said: Option<Timestamp>,
+    /// Whether something may no longer be said of a page that is still there.
+    pub(crate) is_taken_back: bool,
 }
 
 /// An address on its way through the window.
@@ -240,6 +242,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                 private: 0,
                 is_other: false,
                 said: None,
+                is_taken_back: false,
             },
             start,
         })
@@ -453,8 +456,14 @@ impl<'s, 'l> Pass<'s, 'l> {
                 self.reading.is_other = true;
                 return Ok(());
             }
-            self.reading.said = self.reading.said.max(Said::parse(&old.arc).map(|said| said.at));
-            return self.ledger.push(old);
+            // It may have gone while nothing was said.
+            let mut kept = old.clone();
+            if self.start.arc != Entries::Off {
+                kept.arc = arc::column(Said::next(Said::parse(&old.arc), None, self.start.stamp));
+            }
+            self.reading.is_other |= kept != *old;
+            self.reading.said = self.reading.said.max(Said::parse(&kept.arc).map(|said| said.at));
+            return self.ledger.push(&kept);
         }
         let stamp = self.start.stamp;
         let mut new = Row { sight: Sight::Gone, removed: Some(stamp), ..old.clone() };
@@ -512,6 +521,13 @@ impl<'s, 'l> Pass<'s, 'l> {
         self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
         self.reading.is_other |= old != Some(&new);
         self.reading.used.extend(new.template);
+        // What was said before must not be there any longer.
+        let is_taken_back = new.sight != Sight::Gone
+            && old.is_some_and(|old| {
+                let had = |row: &Row| Said::parse(&row.arc).is_some_and(|it| it.digest.is_some());
+                old.sight.is_full() && !new.sight.is_full() || had(old) && !had(&new)
+            });
+        self.reading.is_taken_back |= is_taken_back;
         self.reading.said = self.reading.said.max(Said::parse(&new.arc).map(|said| said.at));
         self.ledger.push(&new)
     }
@@ -556,7 +572,8 @@ impl<'s, 'l> Pass<'s, 'l> {
                 rutter_arc::rules::ALL,
             ];
             let rule = tables.into_iter().flatten().find(|rule| rule.code == code);
-            if let Some(rule) = rule {
+            let is_off = self.start.arc == Entries::Off && code.starts_with("AR");
+            if let Some(rule) = rule.filter(|_| !is_off) {
                 self.find(place, rule, detail);
             }
         }

@@ -278,7 +278,12 @@ impl<'p> Worker<'p> {
         let wishes = Wishes::of(&extraction);
         let mut report = Report::new(Mode::Lenient);
         let snapshot = arc::snapshot_of(&extraction, &mut report);
-        let is_sensitive = snapshot.as_ref().is_some_and(Snapshot::needs_auth)
+        // Also where it is out of sight.
+        let is_marked = extraction.annotated.iter().any(|element| {
+            let mut marks = element.attributes.iter().filter(|(name, _)| name == "data-ai-context");
+            marks.any(|(_, value)| value.to_ascii_lowercase().contains("sensitive"))
+        });
+        let is_sensitive = (is_marked || snapshot.as_ref().is_some_and(Snapshot::needs_auth))
             && !arc::is_below(self.plan, self.plan.arc.approved.iter(), &job.url);
         let own_bar = gate::of_page(&extraction, &wishes, is_sensitive, bytes, self.plan.now);
         let bar = strictest(job.bar, own_bar);
@@ -294,23 +299,21 @@ impl<'p> Worker<'p> {
                 None | Some(Bar::Oversize) => {
                     Words::of(&extraction, snapshot.as_ref(), &wishes, bytes)
                 }
-                Some(bar) => {
-                    Words::bare(&wishes, job.bar.filter(|bar| bar.needs_login()).unwrap_or(bar))
-                }
+                Some(_) => Words::bare(&wishes, [job.bar, own_bar]),
             },
         };
         let found = |finding: &Finding| (finding.rule.code.to_owned(), finding.detail.clone());
         meta.findings.extend(extraction.findings.iter().map(found));
-        if self.plan.layers.arc {
-            meta.findings.extend(report.findings().map(|(_, finding)| found(finding)));
-        }
+        meta.findings.extend(report.findings().map(|(_, finding)| found(finding)));
         let mut extraction = extraction;
         let page = std::mem::replace(&mut extraction.page, placeholder());
         let dating = self.date(job, page, own);
         extraction.page = dating.page;
         let mut record = Record::default();
-        if bar.is_none() {
+        if matches!(bar, None | Some(Bar::Oversize)) {
             look_for_private(&extraction.page, &dating.line, &mut meta);
+        }
+        if bar.is_none() {
             record.markdown = extraction.to_markdown().into_bytes();
             record.line = dating.line;
         }
@@ -351,7 +354,11 @@ impl<'p> Worker<'p> {
             description: page.description.to_string(),
             barred: bar.map(|bar| bar.reason().to_owned()),
             bytes: line.len() as u64,
-            arc: bar.map_or_else(Words::default, |bar| Words::bare(&Wishes::default(), bar)),
+            arc: if bar.is_some() {
+                Words::bare(&Wishes::default(), [job.bar, own_bar])
+            } else {
+                Words::default()
+            },
             ..Meta::default()
         };
         let dating = self.date(job, page, own);
@@ -452,9 +459,10 @@ fn languages(extraction: &Extraction) -> Vec<(String, String)> {
 /// Secrets are looked for in everything that leaves, people's addresses in
 /// what is read.
 fn look_for_private(page: &Page<'_>, line: &[u8], meta: &mut Meta) {
-    let mut private = Private::of(&page.to_text());
+    let words = meta.arc.text();
+    let mut private = Private::of(&format!("{}\n{words}", page.to_text()));
     private.secrets = Private::of(&String::from_utf8_lossy(line)).secrets;
-    private.secrets.extend(Private::of(&meta.arc.text()).secrets);
+    private.secrets.extend(Private::of(&words).secrets);
     private.secrets.sort();
     private.secrets.dedup();
     for (kind, mark) in &private.secrets {

@@ -157,6 +157,20 @@ impl Found {
         put("robots", text(&["robots"]));
         let is_true = |name: &str| front.get(name).and_then(Value::as_bool) == Some(true);
         put("robots", (is_true("draft") || is_true("noindex")).then(|| "noindex".to_owned()));
+        put("draft", is_true("draft").then(|| "true".to_owned()));
+        // What ARC knows, as it would stand in a `meta`.
+        let arc =
+            ["ai_indexable", "auth_required", "robots_directive", "crawl_priority", "ai_summary"];
+        for name in arc {
+            let hyphens = name.replace('_', "-");
+            let value = front.get(name).or_else(|| front.get(hyphens.as_str()));
+            put(
+                name,
+                value.and_then(|value| {
+                    value.as_bool().map(|flag| flag.to_string()).or_else(|| plain(value))
+                }),
+            );
+        }
         let canonical = text(&["canonical", "canonical_url", "canonicalUrl"]);
         self.links.extend(canonical.map(|href| crate::facts::HeadLink {
             rel: "canonical".to_owned(),

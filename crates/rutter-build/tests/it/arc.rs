@@ -171,21 +171,100 @@ fn ours_deltas_lead_from_one_day_to_the_next() {
     assert_eq!(applied(&first, &days.iter().collect::<Vec<_>>()), files["arc-sitemap.json"]);
     let deltas = sitemap(&site).0.deltas.unwrap();
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-01", "2026-05-06"));
-    // A quiet build changes nothing, whenever it comes.
-    site.now = site.now.plus_seconds(40 * DAY);
-    site.build();
+    // A quiet build changes nothing, but what is too old goes.
     let of_arc = |files: BTreeMap<String, Vec<u8>>| {
         files.into_iter().filter(|(name, _)| name.contains("arc-")).collect::<Vec<_>>()
     };
+    site.now = site.now.plus_seconds(10 * DAY);
+    site.build();
     assert!(of_arc(site.files()) == of_arc(files), "no byte of the layer");
-    // The next one forgets what is too old.
+    site.now = site.now.plus_seconds(40 * DAY);
+    site.build();
+    assert_eq!(sitemap(&site).0.deltas, None);
+    assert!(!site.files().keys().any(|name| name.starts_with("arc-sitemap-deltas")));
     site.put("docs/0008.html", &page("Home", "Page 8", &words(508)));
     site.build();
     let deltas = sitemap(&site).0.deltas.unwrap();
-    assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-17", "2026-06-15"));
-    let n_days = site.files().keys().filter(|name| name.ends_with("-15.json")).count();
-    assert_eq!(n_days, 1);
-    assert!(!site.files().contains_key(&name("2026-05-06")));
+    assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-06-25", "2026-06-25"));
+}
+
+/// What was said of a page on earlier days is not said any longer once it may
+/// not be.
+#[test]
+fn ours_what_is_taken_back_is_in_no_older_file() {
+    let mut site = Site::of(6);
+    site.build();
+    site.now = site.now.plus_seconds(DAY);
+    site.put("docs/0004.html", &page("Home", "Page 4", &words(504)));
+    site.build();
+    let has = |site: &Site, word: &str| {
+        let files = site.files().into_iter();
+        let mut deltas =
+            files.filter(|(name, _)| name.contains("deltas") && name.ends_with("json"));
+        deltas.any(|(_, bytes)| String::from_utf8(bytes).unwrap().contains(word))
+    };
+    assert!(has(&site, "About Page 2."));
+    site.now = site.now.plus_seconds(DAY);
+    site.build_with(|plan| plan.restricted = vec!["/docs/0002".to_owned()]).unwrap();
+    assert!(!has(&site, "About Page 2."));
+    assert!(has(&site, "docs/0002.html"), "whoever has it learns of it");
+    let deltas = sitemap(&site).0.deltas.unwrap();
+    assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-03", "2026-05-03"));
+    // Gone while the layer was off: said when it is on again.
+    let restricted =
+        |plan: &mut rutter_build::Plan| plan.restricted = vec!["/docs/0002".to_owned()];
+    site.remove("docs/0000.html");
+    site.build_with(|plan| {
+        restricted(plan);
+        plan.layers.arc = false;
+    })
+    .unwrap();
+    site.build_with(restricted).unwrap();
+    let delta = &site.files()["arc-sitemap-deltas/2026-05-03.json"];
+    let entries = read(delta, Form::Json).1;
+    assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0000")));
+}
+
+#[test]
+fn ours_files_of_the_owner_stay() {
+    let mut site = Site::of(4);
+    site.put(".well-known/arc-policy.json", "{\"access\":{\"default\":\"deny\"}}");
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    assert!(site.files()[".well-known/arc-policy.json"].starts_with(b"{\"access\""));
+    assert_eq!(heard.codes(".well-known/arc-policy.json"), ["BD003"]);
+    site.put("arc-sitemap.json", "{}");
+    site.build();
+    assert_eq!(site.files()["arc-sitemap.json"], b"{}");
+    let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
+    assert!(!robots.contains("arc-sitemap"), "what is not ours is not announced");
+}
+
+#[test]
+fn ours_front_matter_refuses_like_a_meta() {
+    let mut site = Site::new();
+    let text = |front: &str| {
+        format!(
+            "---\ntitle: T\n{front}\n---\n\nThe word is kestrel, and it is said twice a day at the gate.\n"
+        )
+    };
+    for (name, front) in [
+        ("public", ""),
+        ("no-ai", "ai_indexable: false"),
+        ("members", "auth_required: true"),
+        ("directive", "robots_directive: noai"),
+        ("draft", "draft: true"),
+    ] {
+        site.put(&format!("{name}.md"), &text(front));
+    }
+    site.build_with(|plan| plan.source = rutter_build::Source::Markdown).unwrap();
+    let (_, lines) = site.newest("all", "snapshot").unwrap();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let consent = |name: &str| entry_of(&site, &format!("{name}/")).map(|entry| entry.consent());
+    assert_eq!(consent("public"), Some(Consent::Given));
+    assert_eq!(consent("no-ai"), Some(Consent::Refused));
+    assert_eq!(consent("directive"), Some(Consent::Refused));
+    assert_eq!(entry_of(&site, "members/").unwrap().auth_required, Some(true));
+    assert_eq!(consent("draft"), None, "nobody need know of it");
 }
 
 /// Pages of every kind that may not leave, beside one that may.
@@ -204,6 +283,11 @@ fn with_barred() -> Site {
     site.put("noindex.html", &text("kestrel", "<meta name=robots content=noindex>", ""));
     let sensitive = "data-ai-page=\"clinic\" data-ai-context=\"sensitive\"";
     site.put("clinic.html", &text("kestrel", "", sensitive));
+    let hidden = "data-ai-visibility=\"hidden\" data-ai-context=\"sensitive\"";
+    site.put("ward.html", &text("kestrel", "", hidden));
+    let part = text("kestrel", "", "")
+        .replace("<h1", "<h1 data-ai-page=\"log\" data-ai-indexable=\"false\"");
+    site.put("log.html", &part);
     site
 }
 
@@ -218,10 +302,13 @@ fn spec_what_may_not_leave_leaves_nowhere() {
         "staff/desk.html",
         "noindex.html",
         "clinic.html",
+        "ward.html",
+        "log.html",
     ];
     for name in barred {
         let entry = entry_of(&site, name).unwrap();
-        let needs_login = matches!(name, "members.html" | "staff/desk.html" | "clinic.html");
+        let needs_login =
+            matches!(name, "members.html" | "staff/desk.html" | "clinic.html" | "ward.html");
         assert_eq!(entry.ai_indexable, Some(false), "{name}");
         assert_eq!(entry.auth_required, needs_login.then_some(true), "{name}");
         assert_eq!(entry.lastmod.is_none(), needs_login, "{name}");
