@@ -159,8 +159,17 @@ impl Stage {
     }
 
     /// Whether it is one of ours, of which the list was lost: a sitemap with
-    /// the elements of collections, which no generator writes.
+    /// the elements of collections, which no generator writes, or a file for AI
+    /// agents where the state holds deltas of such.
     fn is_lost(&self, name: &str) -> bool {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let is_arc = file.starts_with("arc-sitemap.")
+            || file == "arc-policy.json"
+            || name.starts_with("arc-sitemap-deltas/");
+        if self.old.is_empty() && is_arc {
+            let deltas = fs::read_dir(self.state.join("arc"));
+            return deltas.is_ok_and(|mut deltas| deltas.next().is_some());
+        }
         let is_sitemap = name.strip_prefix("sitemap").is_some_and(|rest| !rest.contains('/'));
         self.old.is_empty()
             && is_sitemap

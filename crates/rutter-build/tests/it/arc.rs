@@ -226,6 +226,19 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
 }
 
 #[test]
+fn ours_a_lost_list_of_files_does_not_freeze_the_layer() {
+    let mut site = Site::of(4);
+    site.build_with(|plan| plan.out = None).unwrap();
+    fs::remove_file(site.path("state/files.tsv")).unwrap();
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
+    let (_, heard) = site.build_with(|plan| plan.out = None).unwrap();
+    assert!(heard.codes("arc-sitemap.json").is_empty(), "{:?}", heard.findings);
+    let now = site.now.to_string();
+    let sitemap = fs::read_to_string(site.path("site/arc-sitemap.json")).unwrap();
+    assert!(sitemap.contains(&format!("\"generated_at\": \"{now}\"")), "{sitemap}");
+}
+
+#[test]
 fn ours_files_of_the_owner_stay() {
     let mut site = Site::of(4);
     site.put(".well-known/arc-policy.json", "{\"access\":{\"default\":\"deny\"}}");
