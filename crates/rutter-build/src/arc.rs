@@ -188,10 +188,12 @@ pub(crate) fn entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'st
     };
     let directives = directives(&words.robots, bar);
     if !is_full {
+        // The record may be older than the settings, where a file is unreadable.
+        let needs_login = words.needs_login || is_below(plan, plan.restricted.iter(), &row.url);
         let may_be_used = words.needs_login && words.is_for_ai;
         let entry = Entry {
             lastmod: Some(row.modified),
-            auth_required: words.needs_login.then_some(true),
+            auth_required: needs_login.then_some(true),
             robots_directive: directives,
             ..Entry::new(url, Some(may_be_used))
         };

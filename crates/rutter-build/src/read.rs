@@ -340,7 +340,13 @@ impl<'s, 'l> Pass<'s, 'l> {
         match answer.what {
             What::Same => {
                 let Some(old) = old else { return Ok(()) };
-                let new = Row { section: self.section(&url), ..old.clone() };
+                // The record is right; the row may be of a day on which the
+                // page could not be read.
+                let barred = self.notes.get(&url)?.map(|record| record.meta.barred.as_deref());
+                let sight = barred.map_or(old.sight, |barred| {
+                    barred.and_then(Bar::of_reason).map_or(Sight::Public, Bar::sight)
+                });
+                let new = Row { section: self.section(&url), sight, ..old.clone() };
                 self.keep(&place, &old, new)
             }
             What::Fresh(fresh) => self.fresh(&place, url, old.as_ref(), &fresh),
