@@ -195,7 +195,7 @@ fn restore(folder: &Path, wanted: &Files) {
     }
 }
 
-/// Every address that robots.txt, sitemap and llms.txt name is there, and
+/// Every address that robots.txt, sitemap, ARC and llms.txt name is there, and
 /// every collection verifies.
 fn check_references(out: &Path) {
     let there = |url: &str| {
@@ -216,6 +216,12 @@ fn check_references(out: &Path) {
     for link in rutter_signpost::llms::parse(&llms).links() {
         there(&link.url);
     }
+    let head = read_arc(&out.join("arc-sitemap.json"), &mut |url| drop(there(url)));
+    let deltas = head.deltas.unwrap();
+    let days = [&deltas.from, &deltas.to].map(|day| deltas.template.replace("YYYY-MM-DD", day));
+    for url in days {
+        assert!(read_arc(&there(&url), &mut |_| {}).is_delta());
+    }
     let file = BufReader::new(fs::File::open(out.join("sitemap.xml")).unwrap());
     let mut reader = SitemapReader::new(file, Limits::USUAL);
     while let Some(item) = reader.next(&mut ()).unwrap() {
@@ -232,6 +238,13 @@ fn check_references(out: &Path) {
             Item::Child(_) => panic!("a small site has no index"),
         }
     }
+}
+
+fn read_arc(path: &Path, each: &mut dyn FnMut(&str)) -> rutter_arc::Head {
+    let file = BufReader::new(fs::File::open(path).unwrap());
+    let mut reader = rutter_arc::Reader::new(file, rutter_arc::Limits::USUAL);
+    while reader.next(&mut (), |entry| each(entry.url.as_str())).unwrap().is_some() {}
+    reader.finish(&mut ()).unwrap().head
 }
 
 fn verify(path: &Path, offer: &Collection) {
