@@ -12,7 +12,7 @@ use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
-use crate::chain::Published;
+use crate::chain::{Offered, Published};
 use crate::collect::{self, Lines, Making};
 use crate::error::{At, BuildError};
 use crate::inventory::{self, Inventory};
@@ -335,6 +335,11 @@ impl<'p> Build<'p> {
                 },
             )?;
             outcomes.push(outcome);
+            // Earlier ones hold what may no longer be shown.
+            if tally.is_barred {
+                let is_clean = |one: &Offered| one.section != tally.name || one.generated == stamp;
+                self.published.collections.retain(is_clean);
+            }
         }
         // Sections that are no longer offered have had their time.
         let offered: Vec<String> = outcomes.iter().map(|outcome| outcome.name.clone()).collect();
@@ -360,9 +365,8 @@ impl<'p> Build<'p> {
                 fs::copy(&there, &kept).at(&there)?;
             }
         }
-        let is_there = |one: &crate::chain::Offered| {
-            one.files.iter().all(|file| folder.join(&file.name).exists())
-        };
+        let is_there =
+            |one: &Offered| one.files.iter().all(|file| folder.join(&file.name).exists());
         self.published.collections.retain(is_there);
         // What an interrupted build left behind.
         for entry in fs::read_dir(folder).at(folder)? {

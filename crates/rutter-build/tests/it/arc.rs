@@ -208,6 +208,16 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
     site.build_with(|plan| plan.restricted = vec!["/docs/0002".to_owned()]).unwrap();
     assert!(!has(&site, "About Page 2."));
     assert!(has(&site, "docs/0002.html"), "whoever has it learns of it");
+    // Nor is it in a collection that is still there.
+    let (_, offers) = site.sitemap();
+    assert!(!offers.is_empty());
+    for offer in &offers {
+        let path = site.path("out").join(offer.url.strip_prefix(BASE).unwrap());
+        let (_, lines) = crate::site::read_collection(&path);
+        assert!(!lines.iter().any(|line| line.contains("docs/0002.html")), "{}", offer.url);
+    }
+    let n_files = fs::read_dir(site.path("out/scp")).unwrap().count();
+    assert_eq!(n_files, offers.len());
     let deltas = sitemap(&site).0.deltas.unwrap();
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-03", "2026-05-03"));
     // Gone while the layer was off: said when it is on again.
