@@ -111,6 +111,11 @@ impl Whole {
         let mut ends: Vec<u32> = Vec::new();
         let mut main = Main { dom, region, seen: body, dropped_until: 0 };
         let mut notes = Notes { dom, survey, base, labels: None };
+        // What stands on the root is said of the page.
+        let root = dom.item(body).parent;
+        if dom.is_annotated && (root as usize) < dom.items.len() {
+            whole.annotate(&mut notes, root, &mut open);
+        }
         let mut at = body;
         while at < dom.item(body).end {
             while let Some(last) = open.last() {
