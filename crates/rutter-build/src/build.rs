@@ -507,7 +507,36 @@ impl<'p> Build<'p> {
             (told_path, self.paths.told()),
             (chain, self.paths.chain()),
         ]);
-        stage.publish(&self.paths, state, &self.left_behind)
+        let done = stage.publish(&self.paths, state, &self.left_behind)?;
+        self.sweep()?;
+        Ok(done)
+    }
+
+    /// What is no longer on offer is not kept either.
+    fn sweep(&self) -> Result<(), BuildError> {
+        let names: Vec<String> = self
+            .published
+            .collections
+            .iter()
+            .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
+            .chain(
+                self.published
+                    .arc
+                    .iter()
+                    .flat_map(|arc| arc.days.iter().map(|day| feed::file(day))),
+            )
+            .collect();
+        for folder in [self.paths.collections(), self.paths.deltas()] {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries {
+                let entry = entry.at(&folder)?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if !names.contains(&name) {
+                    fs::remove_file(entry.path()).at(&entry.path())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn write_changes(&self) -> Result<(), BuildError> {

@@ -389,8 +389,9 @@ impl<'p> Feed<'p> {
     }
 
     fn policy(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
-        // Elsewhere nobody looks for it.
-        if !self.plan.base.is_root()
+        // A policy is the owner's word; elsewhere nobody looks for it.
+        if self.plan.arc.policy == Policy::default()
+            || !self.plan.base.is_root()
             || free(self.others, self.plan, &[POLICY], stage, told).is_empty()
         {
             return Ok(());

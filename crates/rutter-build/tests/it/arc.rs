@@ -7,6 +7,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use rutter_arc::delta::apply;
+use rutter_arc::policy::{Access, Grant};
 use rutter_arc::{Consent, Entry, Form, Head, JsonWriter, Limits, Policy, open};
 use rutter_build::Checksum;
 use rutter_page::Digest;
@@ -68,6 +69,7 @@ fn spec_the_sitemap_lies_where_agents_look_for_it() {
     site.build_with(|plan| {
         plan.arc.crawl_rate = Some("2/s".to_owned());
         plan.arc.contact = Some("office@harbour.example".to_owned());
+        plan.arc.policy.access = Some(Access { default: Some(Grant::Allow), ..Access::default() });
     })
     .unwrap();
     let files = site.files();
@@ -99,6 +101,9 @@ fn spec_the_sitemap_lies_where_agents_look_for_it() {
     let policy = Policy::read(policy.as_slice(), &mut ()).unwrap().unwrap();
     assert_eq!(policy.contact.as_deref(), Some("office@harbour.example"));
     assert!(files.contains_key("arc-sitemap.jsonld"));
+    // Without a word of the owner there is none.
+    site.build();
+    assert!(!site.files().contains_key(".well-known/arc-policy.json"));
 }
 
 #[test] // ARC-001 ARC-067
@@ -216,8 +221,10 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
         let (_, lines) = crate::site::read_collection(&path);
         assert!(!lines.iter().any(|line| line.contains("docs/0002.html")), "{}", offer.url);
     }
-    let n_files = fs::read_dir(site.path("out/scp")).unwrap().count();
-    assert_eq!(n_files, offers.len());
+    for folder in ["out/scp", "state/collections"] {
+        let n_files = fs::read_dir(site.path(folder)).unwrap().count();
+        assert_eq!(n_files, offers.len(), "{folder}");
+    }
     let deltas = sitemap(&site).0.deltas.unwrap();
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-03", "2026-05-03"));
     // Gone while the layer was off: said when it is on again.
@@ -252,7 +259,8 @@ fn ours_a_lost_list_of_files_does_not_freeze_the_layer() {
 fn ours_files_of_the_owner_stay() {
     let mut site = Site::of(4);
     site.put(".well-known/arc-policy.json", "{\"access\":{\"default\":\"deny\"}}");
-    let (_, heard) = site.build_with(|_| {}).unwrap();
+    let (_, heard) =
+        site.build_with(|plan| plan.arc.policy.access = Some(Access::default())).unwrap();
     assert!(site.files()[".well-known/arc-policy.json"].starts_with(b"{\"access\""));
     assert_eq!(heard.codes(".well-known/arc-policy.json"), ["BD003"]);
     site.put("arc-sitemap.json", "{}");
@@ -311,6 +319,8 @@ fn with_barred() -> Site {
     let part = text("kestrel", "", "")
         .replace("<h1", "<h1 data-ai-page=\"log\" data-ai-indexable=\"false\"");
     site.put("log.html", &part);
+    let root = text("kestrel", "", "").replace("<html ", "<html data-ai-auth-required=\"true\" ");
+    site.put("root.html", &root);
     site
 }
 
@@ -327,11 +337,14 @@ fn spec_what_may_not_leave_leaves_nowhere() {
         "clinic.html",
         "ward.html",
         "log.html",
+        "root.html",
     ];
     for name in barred {
         let entry = entry_of(&site, name).unwrap();
-        let needs_login =
-            matches!(name, "members.html" | "staff/desk.html" | "clinic.html" | "ward.html");
+        let needs_login = matches!(
+            name,
+            "members.html" | "staff/desk.html" | "clinic.html" | "ward.html" | "root.html"
+        );
         assert_eq!(entry.ai_indexable, Some(false), "{name}");
         assert_eq!(entry.auth_required, needs_login.then_some(true), "{name}");
         assert_eq!(entry.lastmod.is_none(), needs_login, "{name}");
