@@ -4,6 +4,9 @@
 //! Entries come in the order of addresses, from the pass that scans ledger and
 //! pack. Deltas of earlier days are kept in the state and put out again as
 //! they are (D60).
+//!
+//! Refuses: to stand in the place of a file of the owner, to write a policy the
+//! owner did not speak of.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter};
