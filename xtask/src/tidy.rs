@@ -11,13 +11,15 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
     ("rutter-signpost", &["rutter-finding", "rutter-page"]),
     ("rutter-arc", &["rutter-finding", "rutter-page"]),
+    ("rutter-spxi", &["rutter-finding", "rutter-page"]),
+    ("rutter-survival", &["rutter-finding", "rutter-page", "rutter-spxi"]),
     (
         "rutter-build",
         &[
@@ -27,6 +29,8 @@ const EDGES: [(&str, &[&str]); 11] = [
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",
+            "rutter-spxi",
+            "rutter-survival",
         ],
     ),
     (
@@ -38,6 +42,8 @@ const EDGES: [(&str, &[&str]); 11] = [
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",
+            "rutter-spxi",
+            "rutter-survival",
         ],
     ),
     (
@@ -51,6 +57,8 @@ const EDGES: [(&str, &[&str]); 11] = [
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",
+            "rutter-spxi",
+            "rutter-survival",
         ],
     ),
     ("rutter-testkit", &[]),
@@ -64,6 +72,8 @@ const EDGES: [(&str, &[&str]); 11] = [
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",
+            "rutter-spxi",
+            "rutter-survival",
             "rutter-testkit",
         ],
     ),

@@ -16,7 +16,7 @@ use crate::entry::Entry;
 use crate::read::Receipt;
 use crate::rules;
 use crate::snapshot::is_sensitive;
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// Longest summary that is still one, in characters.
 const LONGEST_SUMMARY: usize = 1000;

@@ -47,7 +47,6 @@ mod seen;
 pub mod snapshot;
 mod strict;
 mod tolerant;
-mod tree;
 mod window;
 mod write;
 mod yaml;

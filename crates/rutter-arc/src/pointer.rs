@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::limits::ArcError;
 use crate::open::small;
 use crate::rules;
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// Name of the Dataset.
 pub const NAME: &str = "ARC Sitemap";

@@ -17,7 +17,7 @@ use crate::open::small;
 use crate::rate::CrawlRate;
 use crate::rules;
 use crate::tolerant::pointer;
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// Where a policy is published.
 pub const PATH: &str = "/.well-known/arc-policy.json";

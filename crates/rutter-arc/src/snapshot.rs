@@ -18,7 +18,7 @@ use std::ops::Range;
 use rutter_finding::FindingSink;
 use rutter_page::{Object, Raw};
 
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// An annotated page, as far as its snapshot needs it.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use rutter_page::Member;
+use rutter_page::{Member, push_string};
 
 use crate::entry::Entry;
 use crate::head::Head;
@@ -186,19 +186,6 @@ pub(crate) fn push_entry(entry: &Entry<'_>, out: &mut Vec<u8>) {
 
 fn push_bool(value: bool, out: &mut Vec<u8>) {
     out.extend(if value { &b"true"[..] } else { b"false" });
-}
-
-/// Appends a text in quotes.
-pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
-    let is_plain = |byte: u8| b' ' <= byte && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-        return;
-    }
-    // Memory takes everything, and a text is always JSON.
-    drop(serde_json::to_writer(out, text));
 }
 
 /// A text in quotes.

@@ -16,9 +16,9 @@ use crate::entry::Entry;
 use crate::head::Head;
 use crate::input::Input;
 use crate::limits::{ArcError, Limits};
-use crate::tree::Tree;
-use crate::write::{head_members, push_string};
+use crate::write::head_members;
 use crate::{rules, write};
+use rutter_page::{Tree, push_string};
 
 /// Largest YAML file that is read or written, in bytes.
 pub const MOST_YAML: usize = 8 << 20;

@@ -28,6 +28,7 @@ mod rich;
 pub mod rules;
 mod text;
 mod time;
+mod tree;
 mod url;
 mod wire;
 
@@ -44,5 +45,6 @@ pub use privacy::Private;
 pub use rich::{Mark, Note, Rich, Span};
 pub use text::{Extra, Member, Name, Object, Raw, RawError, Str};
 pub use time::{TimeError, Timestamp};
+pub use tree::{Tree, push_string};
 pub use url::{HttpUrl, PageUrl, UrlError};
 pub use wire::{Members, Own};

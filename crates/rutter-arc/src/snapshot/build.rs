@@ -10,7 +10,7 @@ use super::names::{
 };
 use super::{Document, Element};
 use crate::rules;
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// Most elements that are looked at, and bytes of text that are exported.
 const MOST_ELEMENTS: usize = 20_000;

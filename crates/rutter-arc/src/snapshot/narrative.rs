@@ -2,7 +2,7 @@
 //!
 //! Every part, field and action is named; a property test holds it to that.
 
-use crate::tree::Tree;
+use rutter_page::Tree;
 
 /// Members that are told in their own way.
 const TOLD: [&str; 21] = [

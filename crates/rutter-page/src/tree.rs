@@ -1,53 +1,59 @@
-//! JSON values that keep the order of their members: what snapshots are made
-//! of, and what YAML is written from.
+//! JSON values that keep the order of their members.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::write::push_string;
-
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Tree {
+pub enum Tree {
+    /// `null`
     Null,
+    /// `true` or `false`
     Bool(bool),
     /// A number as JSON writes it.
     Number(String),
+    /// A string.
     Text(String),
+    /// An array.
     List(Vec<Self>),
+    /// An object; a name may stand there twice.
     Map(Vec<(String, Self)>),
 }
 
 impl Tree {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+    /// A string.
+    pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Reads JSON; `None` where it is none, or nested too deeply.
-    pub(crate) fn parse(json: &str) -> Option<Self> {
+    pub fn parse(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    pub(crate) fn as_str(&self) -> Option<&str> {
+    /// The text of a string.
+    pub fn as_str(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    pub(crate) fn members(&self) -> &[(String, Self)] {
+    /// The members of an object.
+    pub fn members(&self) -> &[(String, Self)] {
         if let Self::Map(members) = self { members } else { &[] }
     }
 
-    pub(crate) fn items(&self) -> &[Self] {
+    /// The items of an array.
+    pub fn items(&self) -> &[Self] {
         if let Self::List(items) = self { items } else { &[] }
     }
 
     /// The member of this name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+    pub fn get(&self, name: &str) -> Option<&Self> {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// Appends the value as JSON.
-    pub(crate) fn push_json(&self, out: &mut Vec<u8>) {
+    pub fn push_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::Null => out.extend(b"null"),
             Self::Bool(value) => out.extend(value.to_string().bytes()),
@@ -78,14 +84,15 @@ impl Tree {
         }
     }
 
-    pub(crate) fn to_json(&self) -> String {
+    /// The value as JSON on one line.
+    pub fn to_json(&self) -> String {
         let mut out = Vec::new();
         self.push_json(&mut out);
         String::from_utf8_lossy(&out).into_owned()
     }
 
     /// The value as JSON over several lines, for people.
-    pub(crate) fn to_pretty(&self, indent: usize, out: &mut String) {
+    pub fn to_pretty(&self, indent: usize, out: &mut String) {
         let is_flat = |tree: &Self| !matches!(tree, Self::List(_) | Self::Map(_));
         let gap = "  ".repeat(indent + 1);
         let (open, close, n) = match self {
@@ -156,4 +163,17 @@ impl<'de> Deserialize<'de> for Tree {
         }
         deserializer.deserialize_any(TreeVisitor)
     }
+}
+
+/// Appends a text in quotes.
+pub fn push_string(text: &str, out: &mut Vec<u8>) {
+    let is_plain = |byte: u8| b' ' <= byte && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
+    // Memory takes everything, and a text is always JSON.
+    drop(serde_json::to_writer(out, text));
 }

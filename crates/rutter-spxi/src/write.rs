@@ -1,0 +1,377 @@
+//! Writes an index and packets: the same parts give the same bytes.
+//!
+//! Surfaces come one after the other, as many as the site has pages; what is
+//! held of them is bounded, because an index that grows beyond [`USUAL_SIZE`]
+//! loses the optional members of its surfaces first (D69), and one that no
+//! reader would take loses the surfaces nobody said anything about.
+
+use rutter_page::Tree;
+
+use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
+use crate::packet::Packet;
+use crate::values::{BasinState, CollisionRisk, VerificationLevel};
+use crate::{MP, PROTOCOL, SCHEMA, SPXI};
+
+/// Bytes an index should not exceed (4.4).
+pub const USUAL_SIZE: usize = 100_000;
+/// Bytes beyond which readers refuse an index (D89).
+const LARGEST: usize = 5_000_000;
+
+/// Writes an index whose surfaces come in a stream.
+#[derive(Debug)]
+pub struct IndexWriter {
+    index: Index,
+    largest: usize,
+    full: Lines,
+    /// Addresses alone.
+    short: Lines,
+    /// Surfaces the owner said something about.
+    declared: Lines,
+}
+
+/// Lines of a list, up to a limit.
+#[derive(Debug)]
+struct Lines {
+    text: String,
+    most: usize,
+    is_over: bool,
+}
+
+impl Lines {
+    fn new(most: usize) -> Self {
+        Self { text: String::new(), most, is_over: false }
+    }
+
+    fn push(&mut self, line: &str) {
+        if self.is_over || self.most < self.text.len() + line.len() {
+            self.is_over = true;
+            self.text = String::new();
+            return;
+        }
+        self.text.push_str(if self.text.is_empty() { "\n    " } else { ",\n    " });
+        self.text.push_str(line);
+    }
+}
+
+/// What became of the surfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Everything was written.
+    Everything,
+    /// Addresses of all, nothing else of them.
+    Addresses,
+    /// Those that the owner described.
+    Declared,
+}
+
+/// A written index.
+#[derive(Debug)]
+pub struct Written {
+    /// The document.
+    pub bytes: Vec<u8>,
+    /// What became of the surfaces.
+    pub kept: Kept,
+}
+
+impl IndexWriter {
+    /// Begins an index; its surfaces are added one by one.
+    pub fn new(index: Index) -> Self {
+        Self::with_largest(index, LARGEST)
+    }
+
+    fn with_largest(index: Index, largest: usize) -> Self {
+        Self {
+            index,
+            largest,
+            full: Lines::new(USUAL_SIZE),
+            short: Lines::new(largest),
+            declared: Lines::new(largest),
+        }
+    }
+
+    /// Adds a page.
+    pub fn surface(&mut self, surface: &Surface) {
+        let line = surface_of(surface).to_json();
+        self.full.push(&line);
+        if surface.surface_type.is_some()
+            || surface.function.is_some()
+            || !surface.protects.is_empty()
+        {
+            self.declared.push(&line);
+        }
+        let bare = Surface { id: surface.id.clone(), ..Surface::default() };
+        self.short.push(&surface_of(&bare).to_json());
+    }
+
+    /// Ends the index. `modified` is known only now.
+    pub fn finish(mut self, modified: Option<Modified>) -> Written {
+        self.index.modified = modified;
+        for surface in std::mem::take(&mut self.index.surfaces) {
+            self.surface(&surface);
+        }
+        let mut head = String::new();
+        index_of(&self.index).into_tree().to_pretty(0, &mut head);
+        // The surfaces are the last member.
+        let head = head.strip_suffix("\n}").unwrap_or(&head);
+        let head = format!("{head},\n  \"spxi:hasSurface\": ");
+        let fits = |lines: &Lines, most: usize| {
+            !lines.is_over && head.len() + lines.text.len() + "[\n  ]\n}\n".len() <= most
+        };
+        let (kept, lines) = if fits(&self.full, USUAL_SIZE) {
+            (Kept::Everything, self.full.text)
+        } else if fits(&self.short, self.largest) {
+            (Kept::Addresses, self.short.text)
+        } else {
+            (Kept::Declared, self.declared.text)
+        };
+        let end = if lines.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" };
+        Written { bytes: format!("{head}[{lines}{end}").into_bytes(), kept }
+    }
+}
+
+/// The members of an object, in the order they are put in.
+#[derive(Debug, Default)]
+struct Members(Vec<(String, Tree)>);
+
+impl Members {
+    fn of_type(kind: &str) -> Self {
+        Self(vec![("@type".to_owned(), Tree::text(kind))])
+    }
+
+    fn put(&mut self, name: &str, value: Option<Tree>) {
+        self.0.extend(value.map(|value| (name.to_owned(), value)));
+    }
+
+    fn text(&mut self, name: &str, text: Option<impl Into<String>>) {
+        self.put(name, text.map(Tree::text));
+    }
+
+    /// A list, where there is something in it.
+    fn list(&mut self, name: &str, items: impl Iterator<Item = Tree>) {
+        let items: Vec<Tree> = items.collect();
+        self.put(name, (!items.is_empty()).then_some(Tree::List(items)));
+    }
+
+    fn texts(&mut self, name: &str, texts: &[String]) {
+        self.list(name, texts.iter().map(Tree::text));
+    }
+
+    /// What is not known is put where it does not contradict what is.
+    fn extra(&mut self, extra: &[(String, Tree)]) {
+        for (name, value) in extra {
+            if !self.0.iter().any(|(known, _)| known == name) {
+                self.put(name, Some(value.clone()));
+            }
+        }
+    }
+
+    fn into_tree(self) -> Tree {
+        Tree::Map(self.0)
+    }
+}
+
+impl Packet {
+    /// The packet as a document.
+    pub fn to_json(&self) -> String {
+        let mut members = Members::default();
+        members.put("@context", Some(context(true)));
+        members.list("@type", ["spxi:PagePacket", "WebPage"].into_iter().map(Tree::text));
+        members.text("@id", self.id.as_deref());
+        members.text("url", self.page.as_deref());
+        members.put("isPartOf", self.index.as_deref().map(reference));
+        members.text("dateModified", self.modified.map(|time| time.to_string()));
+        members.list("spxi:about", self.about.iter().map(about_of));
+        members.put("spxi:holographicKernel", self.kernel.as_ref().map(kernel_of));
+        let questions = self.questions.iter().map(|one| {
+            let mut answer = Members::of_type("Answer");
+            answer.text("text", Some(one.answer.as_str()));
+            let mut question = Members::of_type("Question");
+            question.text("name", Some(one.question.as_str()));
+            question.put("acceptedAnswer", Some(answer.into_tree()));
+            question.into_tree()
+        });
+        members.list("spxi:faq", questions);
+        let mut out = String::new();
+        members.into_tree().to_pretty(0, &mut out);
+        out.push('\n');
+        out
+    }
+}
+
+fn context(has_mp: bool) -> Tree {
+    let mut context = Members::default();
+    context.text("@vocab", Some(SCHEMA));
+    context.text("spxi", Some(SPXI));
+    context.text("mp", has_mp.then_some(MP));
+    context.into_tree()
+}
+
+fn reference(id: &str) -> Tree {
+    Tree::Map(vec![("@id".to_owned(), Tree::text(id))])
+}
+
+fn index_of(index: &Index) -> Members {
+    let mut members = Members::default();
+    let uses_mp = |extra: &[(String, Tree)]| extra.iter().any(|(name, _)| name.starts_with("mp:"));
+    let has_mp = uses_mp(&index.extra) || index.entities.iter().any(|one| uses_mp(&one.extra));
+    members.put("@context", Some(context(has_mp)));
+    members.text("@type", Some("spxi:SemanticIndex"));
+    members.text("@id", index.id.as_deref());
+    members.text("name", index.name.as_deref());
+    members.text("dateModified", index.modified.map(|time| time.to_string()));
+    let version = index.protocol_version.as_deref().unwrap_or(PROTOCOL);
+    members.text("spxi:protocolVersion", Some(version));
+    members.text("spxi:protocolDoi", index.protocol_doi.as_deref());
+    members.put("publisher", index.publisher.as_ref().map(party_of));
+    members.put("author", index.author.as_ref().map(party_of));
+    members.text("license", index.license.as_deref());
+    members.texts("sameAs", &index.same_as);
+    members.put("spxi:siteKernel", index.kernel.as_ref().map(kernel_of));
+    members.extra(&index.extra);
+    let entities = index.entities.iter().map(|entity| {
+        let mut members = Members::of_type("spxi:IndexedEntity");
+        members.text("@id", entity.id.as_deref());
+        claims_of(entity, &mut members);
+        members.into_tree()
+    });
+    members.put("spxi:hasEntity", Some(Tree::List(entities.collect())));
+    members
+}
+
+/// What index and packet say alike.
+fn claims_of(entity: &Entity, members: &mut Members) {
+    members.text("spxi:entityType", entity.entity_type.as_deref());
+    members.text("spxi:canonicalName", entity.name.as_deref());
+    members.texts("alternateName", &entity.alternate_names);
+    members.text("description", entity.description.as_deref());
+    members.texts("spxi:negativeTag", &entity.negative_tags);
+    members.texts("spxi:semanticIntegrityMarker", &entity.markers);
+    members.text("spxi:basinState", entity.basin_state.map(BasinState::word));
+    // With a decimal point, also where there is no fraction (D71).
+    let bdr = entity.bdr.map(|share| Tree::Number(format!("{share:?}")));
+    members.put("spxi:bdrEstimate", bdr);
+    members.text("spxi:verificationLevel", entity.verification.map(VerificationLevel::word));
+    members.text("spxi:packetRef", entity.packet_ref.as_deref());
+    members.list("spxi:disambiguationMatrix", entity.collisions.iter().map(collision_of));
+    members.texts("sameAs", &entity.same_as);
+    members.texts("identifier", &entity.identifiers);
+    members.extra(&entity.extra);
+}
+
+/// An entity as a packet tells of it.
+fn about_of(entity: &Entity) -> Tree {
+    let mut members = Members::default();
+    members.text("@id", entity.id.as_deref());
+    let kind = entity.entity_type.as_deref();
+    let types = kind.into_iter().chain(["spxi:IndexedEntity", "mp:IndexedEntity"]);
+    members.list("@type", types.map(Tree::text));
+    members.text("name", entity.name.as_deref());
+    claims_of(entity, &mut members);
+    let others = entity.collisions.iter().filter_map(|collision| {
+        let with = collision.with.as_deref()?;
+        if with.starts_with("https://") || with.starts_with("http://") {
+            return Some(reference(with));
+        }
+        let mut other = Members::of_type("Thing");
+        other.text("name", Some(with));
+        Some(other.into_tree())
+    });
+    members.list("differentFrom", others);
+    members.into_tree()
+}
+
+fn collision_of(collision: &Collision) -> Tree {
+    let mut members = Members::of_type("spxi:DisambiguationEntry");
+    members.text("spxi:collidesWith", collision.with.as_deref());
+    members.text("spxi:distinguishingAttribute", collision.attribute.as_deref());
+    members.text("spxi:collisionRisk", collision.risk.map(CollisionRisk::word));
+    members.into_tree()
+}
+
+fn kernel_of(kernel: &Kernel) -> Tree {
+    let mut members = Members::of_type("spxi:HolographicKernel");
+    members.text("spxi:compressionSurvivalSummary", kernel.summary.as_deref());
+    members.text("spxi:kernelSpecification", kernel.specification.as_deref());
+    members.into_tree()
+}
+
+fn party_of(party: &Party) -> Tree {
+    let mut members = Members::default();
+    members.text("@type", party.kind.as_deref());
+    members.text("@id", party.id.as_deref());
+    members.text("name", party.name.as_deref());
+    members.text("url", party.url.as_deref());
+    members.text("identifier", party.identifier.as_deref());
+    members.into_tree()
+}
+
+fn surface_of(surface: &Surface) -> Tree {
+    let mut members = Members::of_type("WebPage");
+    members.text("@id", surface.id.as_deref());
+    members.text("name", surface.name.as_deref());
+    members.text("spxi:surfaceType", surface.surface_type.as_deref());
+    members.text("spxi:semanticFunction", surface.function.as_deref());
+    members.list("spxi:protectsEntity", surface.protects.iter().map(|id| reference(id)));
+    members.text("dateModified", surface.modified.map(|time| time.to_string()));
+    members.into_tree()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> Index {
+        let entity = Entity {
+            id: Some("https://harbour.example/museum/".to_owned()),
+            bdr: Some(1.0),
+            ..Entity::default()
+        };
+        Index { entities: vec![entity], ..Index::default() }
+    }
+
+    fn surface(n: usize) -> Surface {
+        Surface {
+            id: Some(format!("https://harbour.example/{n}")),
+            name: Some(format!("Page number {n} of the harbour")),
+            function: (n == 7).then(|| "definition".to_owned()),
+            ..Surface::default()
+        }
+    }
+
+    #[test] // SPX-028, SPX-019, SPX-051
+    fn ours_a_share_has_a_decimal_point_and_the_version_is_always_there() {
+        let Written { bytes, kept } = IndexWriter::new(index()).finish(None);
+        let text = String::from_utf8(bytes).expect("text");
+        assert_eq!(kept, Kept::Everything);
+        assert!(text.contains("\"spxi:bdrEstimate\": 1.0"), "{text}");
+        assert!(text.contains("\"spxi:protocolVersion\": \"EA-SPXI-SITEMAP-01 v1.0\""), "{text}");
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(value.get("@type"), Some(&"spxi:SemanticIndex".into()));
+        assert_eq!(value.get("spxi:hasSurface"), Some(&serde_json::json!([])));
+    }
+
+    #[test] // SPX-054
+    fn ours_a_large_index_loses_optional_members_of_surfaces_then_surfaces() {
+        for (n_pages, largest, wanted, n_surfaces) in [
+            (100, LARGEST, Kept::Everything, 100),
+            (1500, LARGEST, Kept::Addresses, 1500),
+            (1500, 50_000, Kept::Declared, 1),
+        ] {
+            let mut writer = IndexWriter::with_largest(index(), largest);
+            for n in 0..n_pages {
+                writer.surface(&surface(n));
+            }
+            let Written { bytes, kept } = writer.finish(None);
+            assert_eq!(kept, wanted);
+            assert!(bytes.len() <= if kept == Kept::Everything { USUAL_SIZE } else { largest });
+            let value: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+            let surfaces =
+                value.get("spxi:hasSurface").and_then(|it| it.as_array()).expect("a list");
+            assert_eq!(surfaces.len(), n_surfaces);
+            assert_eq!(
+                surfaces.iter().any(|one| one.get("name").is_some()),
+                kept != Kept::Addresses
+            );
+        }
+    }
+}
