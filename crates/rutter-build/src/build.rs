@@ -391,9 +391,10 @@ impl<'p> Build<'p> {
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
             plan.layers,
             plan.arc,
+            plan.spxi,
             plan.name,
             plan.summary,
             plan.update,

@@ -40,6 +40,7 @@ mod section;
 mod served;
 mod signs;
 mod sources;
+mod spxi;
 mod state;
 mod table;
 mod told;
@@ -51,7 +52,7 @@ pub use error::BuildError;
 pub use glob::Glob;
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
 pub use plan::{
-    Arc, Base, BaseError, Checksum, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source,
-    Twins,
+    Arc, Base, BaseError, Checksum, Declared, Host, Layers, Oversize, Plan, Privacy, SectionRule,
+    Source, Spxi, SurfaceRule, Twins,
 };
 pub use publish::recover;

@@ -112,6 +112,7 @@ fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
         (".json", "application/json", None, "entry"),
         (".json.gz", "application/json", Some("gzip"), "entry"),
         (".jsonld", "application/ld+json", None, "entry"),
+        (".jsonld.gz", "application/ld+json", Some("gzip"), "entry"),
         (".yaml", "application/yaml", None, "entry"),
         (".yaml.gz", "application/yaml", Some("gzip"), "entry"),
         (".html", "text/html", None, "page"),

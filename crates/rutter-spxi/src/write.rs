@@ -89,6 +89,11 @@ impl IndexWriter {
         }
     }
 
+    /// Sets the entities, where they are known only when the pages are.
+    pub fn entities(&mut self, entities: Vec<Entity>) {
+        self.index.entities = entities;
+    }
+
     /// Adds a page.
     pub fn surface(&mut self, surface: &Surface) {
         let line = surface_of(surface).to_json();

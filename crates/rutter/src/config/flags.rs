@@ -28,7 +28,7 @@ impl clap::FromArgMatches for Flags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for key in KEYS {
+        for key in KEYS.iter().filter(|key| !key.is_of_file()) {
             if let Some(texts) = matches.get_many::<OsString>(key.flag) {
                 self.given.retain(|(known, _)| known.flag != key.flag);
                 self.given.push((key, texts.cloned().collect()));
@@ -40,7 +40,7 @@ impl clap::FromArgMatches for Flags {
 
 impl clap::Args for Flags {
     fn augment_args(command: Command) -> Command {
-        command.args(KEYS.iter().map(flag))
+        command.args(KEYS.iter().filter(|key| !key.is_of_file()).map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
