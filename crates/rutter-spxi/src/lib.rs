@@ -10,14 +10,17 @@
 
 mod address;
 mod index;
+pub mod kinds;
 mod packet;
 mod values;
+mod words;
 mod write;
 
 pub use address::{INDEX, PACKET, packet_path, without_fragment};
 pub use index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
 pub use packet::{Packet, Question};
 pub use values::{BasinState, CollisionRisk, VerificationLevel};
+pub use words::{characters, words};
 pub use write::{IndexWriter, Kept, USUAL_SIZE, Written};
 
 /// The vocabulary behind `spxi:`.
