@@ -88,6 +88,8 @@ pub(crate) struct Semantic<'p> {
     pages: BTreeMap<String, Vec<usize>>,
     /// The entities, once their pages have gone by.
     found: BTreeMap<usize, Entity>,
+    /// What the home page is called.
+    home: Option<String>,
     newest: Option<Timestamp>,
 }
 
@@ -110,6 +112,7 @@ impl<'p> Semantic<'p> {
             writer: IndexWriter::new(index),
             pages,
             found: BTreeMap::new(),
+            home: None,
             newest: None,
         })
     }
@@ -134,6 +137,9 @@ impl<'p> Semantic<'p> {
             _ => return Ok(Shown::default()),
         }
         self.newest = self.newest.max(Some(row.modified));
+        if row.url == self.plan.base.as_str() {
+            self.home = Some(meta.title.clone()).filter(|title| !title.is_empty());
+        }
         self.writer.surface(&self.surface(row, meta));
         let Some(entities) = self.pages.remove(&row.url) else { return Ok(Shown::default()) };
         let packet = self.packet((row, path), &entities, stage, told)?;
@@ -235,7 +241,9 @@ impl<'p> Semantic<'p> {
         if !self.plan.base.is_root() {
             told(INDEX, &rules::UNDER_A_PATH, String::new());
         }
-        self.writer.entities(self.found.into_values().collect());
+        let index = self.writer.index();
+        index.entities = self.found.into_values().collect();
+        index.name = index.name.take().or(self.home);
         let written = self.writer.finish(self.newest.map(Into::into));
         match written.kept {
             Kept::Everything => {}

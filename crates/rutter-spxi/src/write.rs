@@ -89,9 +89,10 @@ impl IndexWriter {
         }
     }
 
-    /// Sets the entities, where they are known only when the pages are.
-    pub fn entities(&mut self, entities: Vec<Entity>) {
-        self.index.entities = entities;
+    /// What stands beside the surfaces; some of it may be known only when
+    /// they are.
+    pub fn index(&mut self) -> &mut Index {
+        &mut self.index
     }
 
     /// Adds a page.

@@ -39,6 +39,10 @@ pub(crate) struct Asked {
 pub(crate) struct Settled {
     pub(crate) plan: Plan,
     pub(crate) remarks: Vec<String>,
+    /// The owner's words about entities, as they were written.
+    pub(crate) entities: Vec<Stated>,
+    /// The folder of files with an entity each, whether or not it is there.
+    pub(crate) folder: PathBuf,
 }
 
 /// Makes every choice. Looks at the site and at the files the settings name.
@@ -50,7 +54,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let layers = layers(&written);
     let arc = arc(&written)?;
     let privacy = privacy(&from, &written)?;
-    let entities = entities(&from, &written)?;
+    let (folder, entities) = entities(&from, &written)?;
     let site = site(&from, written.site.clone())?;
     let source = stated(written.source.as_ref()).unwrap_or_else(|| site::source(&site));
     check_kind(&site, source)?;
@@ -92,11 +96,11 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         threads: written.threads.map_or(defaults.threads, Given::value),
         ..defaults
     };
-    Ok(Settled { plan, remarks })
+    Ok(Settled { plan, remarks, entities, folder })
 }
 
 /// The folder that paths in the file start from.
-pub(crate) struct Start(pub(crate) PathBuf);
+struct Start(PathBuf);
 
 impl Start {
     fn path(&self, given: Given<PathBuf>) -> PathBuf {
@@ -263,26 +267,31 @@ fn policy(written: &Written) -> Policy {
     }
 }
 
+fn entity_folder(from: &Start, written: &Written) -> PathBuf {
+    let given = written.spxi_entities.clone();
+    given.map_or_else(|| from.0.join(entity::FOLDER), |given| from.path(given))
+}
+
+/// Where files of entities go, whatever else the settings say.
+pub(crate) fn folder_of_entities(config: &Config) -> PathBuf {
+    let folder = config.file.as_deref().and_then(Path::parent);
+    entity_folder(&Start(folder.map(Path::to_owned).unwrap_or_default()), &config.written)
+}
+
 /// What the owner says of entities, in the settings and in files.
-pub(crate) fn entities(from: &Start, written: &Written) -> anyhow::Result<Vec<Stated>> {
+fn entities(from: &Start, written: &Written) -> anyhow::Result<(PathBuf, Vec<Stated>)> {
     let mut all = Vec::new();
     if let Some(given) = &written.entities {
         let by = &given.by;
         all.extend(given.value.iter().map(|one| Stated { by: by.clone(), ..one.clone() }));
     }
-    let folder = match &written.spxi_entities {
-        Some(given) => {
-            let folder = from.path(given.clone());
-            if !folder.is_dir() {
-                let what = format_args!("{}: no such folder", folder.display());
-                return Err(Fault::new(&given.by, what).into());
-            }
-            folder
-        }
-        None => from.0.join(entity::FOLDER),
-    };
+    let folder = entity_folder(from, written);
+    if let Some(given) = written.spxi_entities.as_ref().filter(|_| !folder.is_dir()) {
+        let what = format_args!("entities: {}: no such folder", folder.display());
+        return Err(Fault::new(&given.by, what).into());
+    }
     all.extend(entity::of_folder(&folder)?);
-    Ok(all)
+    Ok((folder, all))
 }
 
 /// The layer, where there is an entity or a word about one.
@@ -341,7 +350,7 @@ fn spxi(written: &Written, entities: &[Stated], base: &Base) -> Result<Option<Sp
 }
 
 /// An entity with the address of its page.
-pub(crate) fn settled(stated: &Stated, base: &Base) -> Result<Declared, Fault> {
+fn settled(stated: &Stated, base: &Base) -> Result<Declared, Fault> {
     let page = match stated.page.strip_prefix('/') {
         Some(_) => format!("{}{}", base.origin(), stated.page),
         None => stated.page.clone(),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rutter_build::{Declared, SurfaceRule};
 use rutter_page::HttpUrl;
+use rutter_spxi::kinds::{self, EntityType};
 use rutter_spxi::{
     BasinState, Collision, CollisionRisk, Entity, Kernel, Question, VerificationLevel,
 };
@@ -238,16 +239,24 @@ impl Row for Stated {
 
 /// Whether a type is one that readers know or can look up (D66).
 fn check_type(kind: &str) -> Result<(), Wrong> {
-    let is_address = HttpUrl::parse(kind).is_ok();
-    if is_address || !kind.trim().is_empty() {
+    let found = kinds::entity_type(kind, |_| false, |_| false);
+    if matches!(found, EntityType::Schema(_) | EntityType::Custom) {
         return Ok(());
     }
-    Err(wrong("type: is empty", None))
+    let shown = rutter_finding::quoted(kind);
+    let release = kinds::RELEASE;
+    let near = kinds::nearest(kind).map(|near| format!("did you mean `{near}`?"));
+    let own = || "a type of your own is written as its address, https://…".to_owned();
+    Err(Wrong {
+        what: format!("type: {shown} is no type of schema.org {release}"),
+        span: None,
+        hint: Some(near.unwrap_or_else(own)),
+    })
 }
 
 /// What the kernel of a site or an entity must be (D69).
 pub(crate) fn check_kernel(text: &str) -> Result<(), String> {
-    let n_words = text.split_whitespace().count();
+    let n_words = rutter_spxi::words(text);
     match n_words {
         0 => Err("is empty".to_owned()),
         n if Kernel::MOST_WORDS < n => Err(format!("{n} words, at most {}", Kernel::MOST_WORDS)),
@@ -256,7 +265,7 @@ pub(crate) fn check_kernel(text: &str) -> Result<(), String> {
 }
 
 fn check_length(name: &str, text: &str) -> Result<(), String> {
-    let n = text.chars().count();
+    let n = rutter_spxi::characters(text);
     if text.trim().is_empty() {
         return Err(format!("{name}: one of them is empty"));
     }

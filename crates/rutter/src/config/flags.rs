@@ -15,6 +15,13 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// Flags by their names, as if they had been typed.
+    pub(crate) fn of(typed: impl Iterator<Item = (&'static str, OsString)>) -> Self {
+        let key = |name: &str| KEYS.iter().find(|key| key.flag == name);
+        let given = typed.filter_map(|(name, text)| Some((key(name)?, vec![text])));
+        Self { given: given.collect() }
+    }
+
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static Key, &[OsString])> {
         self.given.iter().map(|(key, texts)| (*key, texts.as_slice()))
     }
