@@ -10,12 +10,14 @@
 
 mod address;
 mod index;
+mod marker;
 mod packet;
 mod values;
 mod write;
 
 pub use address::{INDEX, PACKET, packet_path, without_fragment};
 pub use index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
+pub use marker::MarkerStatus;
 pub use packet::{Packet, Question};
 pub use values::{BasinState, CollisionRisk, VerificationLevel};
 pub use write::{IndexWriter, Kept, USUAL_SIZE, Written};
