@@ -27,6 +27,7 @@ mod journal;
 mod ledger;
 mod listing;
 mod manifest;
+mod marked;
 mod outcome;
 mod pack;
 mod plan;

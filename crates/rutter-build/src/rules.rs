@@ -81,4 +81,9 @@ rutter_finding::rules! {
         "the semantic index is larger than 100,000 bytes, so its pages are told of more briefly",
         "Crawlers read the index in one answer, and every page of the site stands in it.",
         "Nothing must be done.";
+    /// A marker that people do not see.
+    MARKER = "BD017" "marker-not-seen" (warning, "SPX-066")
+        "marker of an entity does not stand in the visible text of its page",
+        "A phrase that is not on the page cannot survive anything; crawlers read what people read.",
+        "Put the phrase into the text, in one paragraph and letter for letter, or declare another.";
 }

@@ -44,7 +44,7 @@ const AGENTS: [&str; 7] = [
 
 type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 
-fn declared(plan: &Plan) -> Option<&Spxi> {
+pub(crate) fn declared(plan: &Plan) -> Option<&Spxi> {
     plan.spxi.as_ref().filter(|_| plan.layers.spxi)
 }
 
@@ -264,7 +264,7 @@ impl<'p> Semantic<'p> {
 }
 
 /// The address of an entity's page, as the ledger writes it.
-fn page_of(entity: &Entity) -> String {
+pub(crate) fn page_of(entity: &Entity) -> String {
     let page = without_fragment(entity.id.as_deref().unwrap_or_default());
     let parsed = rutter_page::PageUrl::parse(page);
     parsed.map_or_else(|_| page.to_owned(), |url| url.key().to_owned())

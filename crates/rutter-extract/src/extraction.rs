@@ -1,5 +1,7 @@
 //! The way of a page: bytes, text, tree, survey, region, blocks, page.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rutter_finding::{Finding, Place};
@@ -11,6 +13,7 @@ use crate::dom::{Cut, Dom};
 use crate::facts::{Annotated, Facts, PageLink};
 use crate::meta::Found;
 use crate::region::{self, Region};
+use crate::space::{end_line, gap};
 use crate::survey::Survey;
 use crate::template::{self, Sketch, Templates, VersionId};
 use crate::verdict::gone;
@@ -96,8 +99,11 @@ pub struct Extraction {
     /// Its elements with `data-ai-*` attributes, in document order, and what
     /// in them is hidden or filled in.
     pub annotated: Vec<Annotated>,
-    /// Everything a reader of the whole page could see.
+    /// Everything the body of the page says, one line for each block, white
+    /// space collapsed; scripts, styles, templates and drawings left out.
     pub visible_text: String,
+    /// What of it the page hides by its own attributes, in order and apart.
+    pub hidden: Vec<Range<usize>>,
     /// The encoding it was read in.
     pub charset: &'static str,
     /// From 0 to 1: how sure it is that the main content is the main content.
@@ -139,6 +145,22 @@ impl Extraction {
         out
     }
 
+    /// The visible text without what the page hides: what SPXI markers are
+    /// looked for in (D70).
+    pub fn shown_text(&self) -> Cow<'_, str> {
+        if self.hidden.iter().all(Range::is_empty) {
+            return Cow::Borrowed(&self.visible_text);
+        }
+        let mut out = String::with_capacity(self.visible_text.len());
+        let mut from = 0;
+        for cut in &self.hidden {
+            put(self.visible_text.get(from..cut.start).unwrap_or(""), &mut out);
+            from = cut.end;
+        }
+        put(self.visible_text.get(from..).unwrap_or(""), &mut out);
+        Cow::Owned(out)
+    }
+
     /// The links inside the blocks: what they say and where they lead. Blocks
     /// that are links themselves are not among them.
     pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -155,6 +177,18 @@ impl Extraction {
             })
         })
     }
+}
+
+/// Appends a piece; of two spaces that meet, or two line ends, one remains.
+fn put(piece: &str, out: &mut String) {
+    let rest = piece.trim_start_matches([' ', '\n']);
+    let lead = piece.get(..piece.len() - rest.len()).unwrap_or("");
+    if lead.contains('\n') {
+        end_line(out);
+    } else if !lead.is_empty() {
+        gap(out);
+    }
+    out.push_str(rest);
 }
 
 /// Why a part of a page was kept or dropped.
@@ -356,6 +390,7 @@ fn assemble(
         links: whole.links,
         annotated: whole.annotated,
         visible_text: whole.text,
+        hidden: whole.hidden,
         charset: "UTF-8",
         confidence,
         template: None,

@@ -57,6 +57,18 @@ pub(crate) fn gap(out: &mut String) {
     }
 }
 
+/// Ends a line: what comes belongs to another block. As long as a gap.
+pub(crate) fn end_line(out: &mut String) {
+    match out.as_bytes().last() {
+        None | Some(b'\n') => return,
+        Some(b' ') => {
+            out.pop();
+        }
+        Some(_) => {}
+    }
+    out.push('\n');
+}
+
 /// `str::trim_end` for texts that mostly need none.
 pub(crate) fn trim_end(text: &str) -> &str {
     if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }

@@ -435,6 +435,17 @@ pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
     is_out && dom.attr(at, &local_name!("role")) != Some("tabpanel")
 }
 
+/// Whether no browser shows an element: by its own attributes, whatever the
+/// style sheets say. What only machines are asked to pass by is shown.
+pub(crate) fn is_unrendered(dom: &Dom, at: u32) -> bool {
+    let is_out = dom.atoms(at).any(|(name, value)| match *name {
+        local_name!("hidden") => !value.eq_ignore_ascii_case("until-found"),
+        local_name!("style") => is_style_hidden(value),
+        _ => false,
+    });
+    is_out && dom.attr(at, &local_name!("role")) != Some("tabpanel")
+}
+
 fn is_style_hidden(style: &str) -> bool {
     if style.len() < 11 {
         return false;

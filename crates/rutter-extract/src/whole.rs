@@ -2,10 +2,13 @@
 //! annotations.
 //!
 //! Visible text is what SPXI markers are looked for in (D70): everything in the
-//! body but scripts, styles and templates, white space collapsed.
+//! body but scripts, styles and templates, white space collapsed. Blocks are
+//! lines; within a block there are no line breaks. What the page itself hides
+//! stays in, and is told by its range.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use html5ever::local_name;
@@ -14,8 +17,8 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
-use crate::space::{gap, trim_end, trim_start};
-use crate::survey::{Marks, Survey, is_hidden};
+use crate::space::{end_line, gap, trim_end, trim_start};
+use crate::survey::{Marks, Survey, is_hidden, is_unrendered};
 use crate::tag::Tag;
 
 /// What the pass found.
@@ -24,6 +27,7 @@ pub(crate) struct Whole {
     pub(crate) text: String,
     pub(crate) links: Vec<PageLink>,
     pub(crate) annotated: Vec<Annotated>,
+    pub(crate) hidden: Vec<Range<usize>>,
 }
 
 /// Where the links of a page lead, by element, in document order.
@@ -64,6 +68,14 @@ impl Targets {
 enum Open {
     Link { end: u32, idx: usize },
     Annotated { end: u32, idx: usize },
+    Hidden { end: u32 },
+}
+
+impl Open {
+    fn end(&self) -> u32 {
+        let (Self::Link { end, .. } | Self::Annotated { end, .. } | Self::Hidden { end }) = self;
+        *end
+    }
 }
 
 /// Tells what lies in the main content; asked in document order.
@@ -109,6 +121,8 @@ impl Whole {
         let mut open: Vec<Open> = Vec::new();
         // Where the blocks we are in end, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
+        // Up to where something is hidden.
+        let mut hidden_until = 0;
         let mut main = Main { dom, region, seen: body, dropped_until: 0 };
         let mut notes = Notes { dom, survey, base, labels: None };
         // What stands on the root is said of the page.
@@ -119,8 +133,7 @@ impl Whole {
         let mut at = body;
         while at < dom.item(body).end {
             while let Some(last) = open.last() {
-                let (Open::Link { end, .. } | Open::Annotated { end, .. }) = last;
-                if at < *end {
+                if at < last.end() {
                     break;
                 }
                 whole.close(last);
@@ -128,7 +141,7 @@ impl Whole {
             }
             while ends.last().is_some_and(|end| *end <= at) {
                 ends.pop();
-                gap(&mut whole.text);
+                end_line(&mut whole.text);
             }
             let item = dom.item(at);
             if item.tag == Tag::Text {
@@ -138,7 +151,7 @@ impl Whole {
             }
             match item.tag {
                 tag if tag.is_block() && tag != Tag::Template => {
-                    gap(&mut whole.text);
+                    end_line(&mut whole.text);
                     ends.push(item.end);
                 }
                 Tag::Script | Tag::Style | Tag::Template | Tag::Svg => {
@@ -158,6 +171,11 @@ impl Whole {
                 }
                 Tag::Br => gap(&mut whole.text),
                 _ => {}
+            }
+            if hidden_until <= at && survey.marks(at).has(Marks::UNSEEN) && is_unrendered(dom, at) {
+                hidden_until = item.end;
+                whole.hidden.push(whole.text.len()..whole.text.len());
+                open.push(Open::Hidden { end: item.end });
             }
             if dom.is_annotated {
                 whole.annotate(&mut notes, at, &mut open);
@@ -205,6 +223,13 @@ impl Whole {
 
     fn close(&mut self, open: &Open) {
         let range = match open {
+            Open::Hidden { .. } => {
+                // They do not lie in each other.
+                if let Some(range) = self.hidden.last_mut() {
+                    range.end = self.text.len();
+                }
+                return;
+            }
             Open::Link { idx, .. } => self.links.get_mut(*idx).map(|link| &mut link.text),
             Open::Annotated { idx, .. } => {
                 self.annotated.get_mut(*idx).map(|found| &mut found.text)

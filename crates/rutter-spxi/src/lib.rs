@@ -11,6 +11,7 @@
 mod address;
 mod index;
 pub mod kinds;
+mod marker;
 mod packet;
 mod values;
 mod words;
@@ -18,6 +19,7 @@ mod write;
 
 pub use address::{INDEX, PACKET, packet_path, without_fragment};
 pub use index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
+pub use marker::MarkerStatus;
 pub use packet::{Packet, Question};
 pub use values::{BasinState, CollisionRisk, VerificationLevel};
 pub use words::{characters, words};

@@ -606,8 +606,8 @@ impl<'p> Builder<'_, 'p> {
     fn public(&self, text: Option<&str>) -> Option<String> {
         let text = collapse(text?);
         let is_private = self.private.iter().any(|range| {
-            let private = self.document.text.get(range.clone()).unwrap_or_default().trim();
-            2 < private.len() && (private.contains(&text) || text.contains(private))
+            let private = collapse(self.document.text.get(range.clone()).unwrap_or_default());
+            2 < private.len() && (private.contains(&text) || text.contains(&private))
         });
         (!is_private).then_some(text)
     }

@@ -9,6 +9,7 @@ mod harbour;
 mod limits;
 mod properties;
 mod templates;
+mod visible;
 
 use rutter_extract::{Extraction, Options, html};
 use rutter_page::{PageUrl, Timestamp};

@@ -1,0 +1,73 @@
+//! What of a page can be seen, as SPXI markers need it (D70, C07).
+
+use proptest::prelude::*;
+
+use crate::read;
+
+#[test] // D70 SPX-066
+fn spec_blocks_are_lines_and_inline_tags_are_nothing() {
+    for (page, text) in [
+        ("<p>Tide</p><p>House</p>", "Tide\nHouse"),
+        ("<p>The <b>Ti</b>de <i>House</i> </p>", "The Tide House"),
+        ("<p>Tide<br>House<wbr>s</p>", "Tide Houses"),
+        ("<p> Tide\n\t&nbsp; House\u{a0}\n", "Tide House"),
+        ("<ul><li>Tide <li>House</ul> after", "Tide\nHouse\nafter"),
+        ("<table><tr><td>Tide<td>House<tr><td>x</table>", "Tide\nHouse\nx"),
+        ("<pre>Tide\n  House</pre>", "Tide House"),
+        ("<div>Tide<div>House</div>Museum</div>", "Tide\nHouse\nMuseum"),
+        ("Tide &amp; House<hr>&lt;b&gt;", "Tide & House\n<b>"),
+    ] {
+        assert_eq!(read(format!("<body>{page}")).shown_text().trim_end(), text, "{page}");
+    }
+}
+
+#[test] // D70
+fn spec_what_counts_as_visible() {
+    let page = read(
+        "<title>In the title</title><meta name=description content='In a meta'><body>\
+         <p>Shown <!-- in a comment --><script>'in a script'</script><style>.in-a-style{}</style>\
+         <template>in a template</template></p>\
+         <details><summary>More</summary><p>In details</p></details>\
+         <noscript><p>In noscript</p></noscript><img alt='in an attribute'>",
+    );
+    assert_eq!(page.shown_text().trim_end(), "Shown\nMore\nIn details\nIn noscript");
+}
+
+#[test] // C07
+fn ours_what_the_page_hides_is_not_shown() {
+    for (page, text) in [
+        ("<p>A <span hidden>x</span> B</p>", "A B"),
+        ("<p>A<span style='display: none'> x</span>B</p>", "AB"),
+        ("<p>A</p><div hidden>x<p>y</p></div><p>B</p>", "A\nB"),
+        ("<div style='visibility:hidden'>x</div>B", "B"),
+        ("<p>A <i hidden>x <b hidden>y</b> z</i></p>", "A"),
+        ("<div aria-hidden=true>x <i hidden>y</i></div>", "x"),
+        ("<p hidden=until-found>found</p>", "found"),
+        ("<div role=tabpanel hidden>behind a tab</div>", "behind a tab"),
+    ] {
+        assert_eq!(read(format!("<body>{page}")).shown_text().trim_end(), text, "{page}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn ours_the_text_is_tidy(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "<p>", "</p>", "<b>", "</b>", "<div>", "</div>", "<span hidden>", "</span>", "<br>",
+            " ", "\n", "&nbsp;", "a", "b c", "<div hidden>", "<li>", "<td>", "<pre>\n\n", "</pre>",
+        ]), 0..40),
+    ) {
+        let extraction = read(format!("<body>{}", pieces.concat()));
+        for text in [&*extraction.visible_text, &extraction.shown_text()] {
+            for twice in ["  ", " \n", "\n ", "\n\n", "\u{a0}", "\t"] {
+                prop_assert!(!text.contains(twice), "{text:?}");
+            }
+        }
+        let mut end = 0;
+        for range in &extraction.hidden {
+            prop_assert!(end <= range.start && range.start <= range.end);
+            end = range.end;
+        }
+        prop_assert!(end <= extraction.visible_text.len());
+    }
+}
