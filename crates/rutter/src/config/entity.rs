@@ -4,6 +4,9 @@
 //!
 //! Refuses: words that an index could not carry, at the line where they stand.
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
@@ -285,10 +288,18 @@ fn negative_tags(parts: &mut Parts) -> Result<Vec<String>, Wrong> {
         check_length("negative-tags", tag).map_err(|what| wrong(what, Some(span.clone())))?;
         if tag.strip_prefix("NOT ").is_none_or(|rest| rest.trim().is_empty()) {
             let shown = rutter_finding::quoted(tag);
+            let behind = tag.strip_prefix("NOT").and_then(|rest| rest.chars().next());
+            // Some white space looks like a space and is none.
+            let hint = match behind.filter(|c| *c != ' ' && c.is_whitespace()) {
+                Some(c) => {
+                    format!("the character behind NOT is U+{:04X}; write a space", u32::from(c))
+                }
+                None => "write it as in \"NOT the band of that name\"".to_owned(),
+            };
             return Err(Wrong {
                 what: format!("negative-tags: {shown} does not begin with `NOT ` and a word"),
                 span: Some(span.clone()),
-                hint: Some("write it as in \"NOT the band of that name\"".to_owned()),
+                hint: Some(hint),
             });
         }
     }
