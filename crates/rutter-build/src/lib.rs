@@ -32,6 +32,7 @@ mod outcome;
 mod pack;
 mod plan;
 mod previous;
+mod private;
 mod project;
 mod publish;
 mod read;

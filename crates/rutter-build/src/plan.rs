@@ -252,6 +252,9 @@ pub struct Arc {
     pub approved: Vec<String>,
     /// Priorities of pages by path prefix, from 0 to 1; the longest counts.
     pub priorities: Vec<(String, f64)>,
+    /// Whether what partners may read of pages that need a login is kept in
+    /// the state (D57).
+    pub private: bool,
     /// How many days deltas are kept.
     pub days: u32,
     /// Retention, access and approved consumers, as far as the owner says so
@@ -269,6 +272,7 @@ impl Default for Arc {
             unlisted: Vec::new(),
             approved: Vec::new(),
             priorities: Vec::new(),
+            private: false,
             days: 30,
             policy: Policy::default(),
         }

@@ -9,6 +9,7 @@ use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
 use rutter_signpost::robots::{self, Wishes};
 
+use crate::arc;
 use crate::block;
 use crate::chain::Published;
 use crate::error::{At, BuildError};
@@ -21,6 +22,7 @@ use crate::listing::{self, Listing};
 use crate::manifest::Whose;
 use crate::pack::Records;
 use crate::plan::{Host, Plan, Source};
+use crate::private::Private;
 use crate::publish::{Order, Put, Stage};
 use crate::read::Tally;
 use crate::rules;
@@ -41,6 +43,8 @@ pub(crate) struct Projecting<'p> {
     pub(crate) published: &'p Published,
     pub(crate) tallies: &'p [Tally],
     pub(crate) served: PathBuf,
+    /// What only partners may read.
+    pub(crate) private: PathBuf,
     /// Deltas for AI agents: those that are kept, and those that are made.
     pub(crate) deltas: (PathBuf, PathBuf),
     pub(crate) n_public: usize,
@@ -74,6 +78,7 @@ impl Projecting<'_> {
             Some(issue) => Some(Feed::open(plan, issue, self.others, self.deltas.clone(), stage)?),
             None => None,
         };
+        let mut private = Private::create(plan, &self.private)?;
         let mut index = spxi::Semantic::new(plan, self.others);
         // Its head names what is only known in the end.
         let mut home = None;
@@ -103,6 +108,9 @@ impl Projecting<'_> {
             if let Some(feed) = &mut feed {
                 feed.page(&row, Some(record))?;
             }
+            if let Some(private) = &mut private {
+                private.page(&row, record)?;
+            }
             let semantic = match &mut index {
                 Some(index) => index.page((&row, path), &record.meta, stage, told)?,
                 None => spxi::Shown::default(),
@@ -126,6 +134,10 @@ impl Projecting<'_> {
                 let digest = Digest::parse(&record.meta.source);
                 if row.is_public() {
                     served.page(path, row.modified, twin.as_deref())?;
+                } else if record.meta.arc.needs_login
+                    || arc::is_below(plan, plan.restricted.iter(), &row.url)
+                {
+                    served.closed(path, row.modified)?;
                 }
                 let seen = Seen { twin, packet: semantic.packet, digest };
                 if row.url == plan.base.as_str() {
@@ -144,6 +156,9 @@ impl Projecting<'_> {
         };
         if let Some((row, path, seen)) = home {
             self.page(&row, path, &seen, fed.pointer.as_ref(), (stage, told))?;
+        }
+        if let Some(private) = private {
+            private.finish()?;
         }
         self.copy_others(stage, told)?;
         if let Some(index) = index {

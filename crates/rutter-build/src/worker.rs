@@ -20,7 +20,7 @@ use crate::gate::{self, Bar, Wishes};
 use crate::inject;
 use crate::ledger::{Dated, UNKNOWN};
 use crate::marked::Marked;
-use crate::pack::{Key, Meta, NEVER, Record};
+use crate::pack::{Key, Meta, NEVER, Record, Withheld};
 use crate::plan::{Plan, Source};
 use crate::{rules, schema};
 
@@ -106,6 +106,7 @@ impl<'p> Worker<'p> {
         hash.update(plan.base.as_str());
         hash.update([0, u8::from(plan.privacy.no_authors), plan.source as u8]);
         hash.update(plan.language.as_ref().map_or("", |language| language.as_str()));
+        hash.update([u8::from(plan.arc.private)]);
         for prefix in &plan.arc.approved {
             hash.update([0]);
             hash.update(prefix);
@@ -302,6 +303,7 @@ impl<'p> Worker<'p> {
             languages: languages(&extraction),
             barred: bar.map(|bar| bar.reason().to_owned()),
             findings: Vec::new(),
+            withheld: None,
             bytes: bytes.len() as u64,
             source: Digest(source).to_string(),
             arc: match bar {
@@ -324,6 +326,15 @@ impl<'p> Worker<'p> {
         let mut record = Record::default();
         if matches!(bar, None | Some(Bar::Oversize)) {
             look_for_private(&extraction.page, &dating.line, &mut meta);
+        }
+        // Beyond this folder only partners get it, but they must not get secrets.
+        if self.plan.arc.private && meta.arc.needs_login {
+            let words = Words::of(&extraction, snapshot.as_ref(), &wishes, bytes);
+            let bare = std::mem::replace(&mut meta.arc, words);
+            look_for_private(&extraction.page, &dating.line, &mut meta);
+            let words = std::mem::replace(&mut meta.arc, bare);
+            let line = String::from_utf8_lossy(&dating.line).into_owned();
+            meta.withheld = Some(Box::new(Withheld { words, line }));
         }
         if bar.is_none() {
             record.markdown = extraction.to_markdown().into_bytes();

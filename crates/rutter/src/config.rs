@@ -162,6 +162,8 @@ keys! {
             "How the paths of pages begin that may be published although parts of them are marked sensitive";
         arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
             "Priorities of pages in the ARC sitemap, by how paths begin; the longest counts";
+        arc_private: bool, "private" as "arc-private", "false",
+            "Keep what partners may read of pages that need a login in the state's folder, for `rutter serve`";
         arc_days: Days, "days" as "arc-days", "30",
             "For how many days the ARC deltas are kept";
     }

@@ -64,6 +64,17 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let spxi = entities::spxi(&written, &entities, &base)?;
     let out = out(&from, written.out, &site, source)?;
     let state = written.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
+    let published = out.as_deref().unwrap_or(&site);
+    if let Some(given) = written.arc_private.as_ref().filter(|given| given.value)
+        && real(&state).starts_with(real(published))
+    {
+        let what = format!(
+            "{}: private: {} lies in the folder that is published",
+            given.by,
+            state.display()
+        );
+        return Err(Fault::missing(what, "name another with --state").into());
+    }
     if site.is_dir() && out.is_none() && real(&state).starts_with(real(&site)) {
         remarks.push(format!(
             "{}: lies in the site and is published with it; --state names another folder",
@@ -244,6 +255,7 @@ fn arc(written: &Written) -> Result<Arc, Fault> {
         unlisted: prefixes("unlisted", written.arc_unlisted.as_ref())?,
         approved: prefixes("approved", written.arc_approved.as_ref())?,
         priorities: priorities.map(|it| (it.prefix.clone(), it.priority)).collect(),
+        private: chosen(written.arc_private.as_ref(), usual.private),
         days: written.arc_days.as_ref().map_or(usual.days, |given| given.value.0),
         policy: policy(written),
     })

@@ -57,6 +57,7 @@ fn ours_defaults_are_documented_as_they_are() {
         ("unlisted", "arc_unlisted"),
         ("approved: ", "arc_approved: "),
         ("days: ", "arc_days: "),
+        ("private: ", "arc_private: "),
         ("packets: ", "spxi_packets: "),
         ("robots_group: ", "spxi_robots_group: "),
         ("agents: ", "spxi_agents: "),
@@ -116,6 +117,7 @@ contact = "office@harbour.example"
 unlisted = ["/internal/"]
 approved = ["/join/"]
 priorities = [{ prefix = "/docs/", priority = 0.8 }, { prefix = "/", priority = 1 }]
+private = true
 days = 7
 [[entities]]
 page = "/#town"
@@ -293,6 +295,7 @@ fn everything_of_arc() -> Arc {
         unlisted: vec!["/internal/".to_owned()],
         approved: vec!["/join/".to_owned()],
         priorities: vec![("/docs/".to_owned(), 0.8), ("/".to_owned(), 1.0)],
+        private: true,
         days: 7,
         policy: Policy {
             retention: Some(Retention {
@@ -374,6 +377,14 @@ fn spec_an_index_needs_a_kernel_and_an_entity_of_this_site() {
     fs::write(root.join("entities/twin.toml"), MUSEUM).unwrap();
     let failed = error(root, &format!("{SITE}{kernel}"));
     assert!(failed.starts_with("entities `Museum` and `Museum` have one page"), "{failed}");
+}
+
+#[test] // D57
+fn ours_what_is_private_is_not_kept_where_everybody_reads() {
+    let folder = stage();
+    let text = format!("{SITE}state = \"public/.rutter\"\n[arc]\nprivate = true\n");
+    let wanted = "rutter.toml:5:1: private: ~/public/.rutter lies in the folder that is published";
+    assert_eq!(error(folder.path(), &text), wanted);
 }
 
 #[test]
