@@ -43,18 +43,37 @@ pub(crate) struct Contexts<'v> {
     pub(crate) n_inner: usize,
     /// Terms defined anywhere.
     pub(crate) n_terms: usize,
-    is_term_told: bool,
-    told_prefixes: HashSet<String>,
-    is_loop_told: bool,
-    is_by_name_told: bool,
+    /// Faults of the context that were told; each is told once.
+    told: HashSet<String>,
 }
 
 #[derive(Debug, Default)]
 struct Context<'v> {
     parent: Option<usize>,
     terms: HashMap<&'v str, Option<Term>>,
-    vocab: Option<Option<String>>,
-    base: Option<Option<String>>,
+    vocab: Said,
+    base: Said,
+}
+
+/// What a context says about an address that names are completed by.
+#[derive(Debug, Clone, Default)]
+enum Said {
+    #[default]
+    Nothing,
+    /// There is none, whatever outer contexts say.
+    Cleared,
+    Is(String),
+}
+
+impl Said {
+    /// `None` where an outer context decides.
+    fn decided(&self) -> Option<Option<&str>> {
+        match self {
+            Self::Nothing => None,
+            Self::Cleared => Some(None),
+            Self::Is(text) => Some(Some(text)),
+        }
+    }
 }
 
 /// What a term stands for.
@@ -96,10 +115,7 @@ impl<'v> Contexts<'v> {
             is_stopped: false,
             n_inner: 0,
             n_terms: 0,
-            is_term_told: false,
-            told_prefixes: HashSet::new(),
-            is_loop_told: false,
-            is_by_name_told: false,
+            told: HashSet::new(),
         }
     }
 
@@ -113,7 +129,7 @@ impl<'v> Contexts<'v> {
         let term = |iri: &str| Some(Term { iri: iri.to_owned(), is_address: false, is_map: false });
         self.all.push(Context {
             terms: [("spxi", term(SPXI)), ("mp", term(MP))].into_iter().collect(),
-            vocab: Some(Some(SCHEMA.to_owned())),
+            vocab: Said::Is(SCHEMA.to_owned()),
             ..Context::default()
         });
         Ctx(self.all.len() - 1)
@@ -165,10 +181,10 @@ impl<'v> Contexts<'v> {
                         sink.report(Finding::new(rule, Place { line: None, pointer }, ""));
                     };
                     match (key.as_ref(), value) {
-                        ("@vocab", Value::Null) => context.vocab = Some(None),
-                        ("@base", Value::Null) => context.base = Some(None),
+                        ("@vocab", Value::Null) => context.vocab = Said::Cleared,
+                        ("@base", Value::Null) => context.base = Said::Cleared,
                         ("@base", Value::Text(text)) => {
-                            context.base = Some(Some(text.clone().into_owned()));
+                            context.base = Said::Is(text.clone().into_owned());
                         }
                         ("@vocab", Value::Text(_)) => {}
                         ("@import", Value::Text(_)) => {
@@ -201,8 +217,8 @@ impl<'v> Contexts<'v> {
     ) {
         let place = Place { line: None, pointer: pointer.to_owned() };
         if is_known(text) {
-            context.vocab = Some(Some(SCHEMA.to_owned()));
-            if !std::mem::replace(&mut self.is_by_name_told, true) {
+            context.vocab = Said::Is(SCHEMA.to_owned());
+            if self.told.insert("by name".to_owned()) {
                 sink.report(Finding::new(&rules::CONTEXT_BY_NAME, place, quoted(text)));
             }
             return;
@@ -231,7 +247,7 @@ impl<'v> Contexts<'v> {
                 Ok(iri) => iri.unwrap_or_else(|| text.to_owned()),
                 Err(Circle) => text.to_owned(),
             };
-            context.vocab = Some(Some(vocab));
+            context.vocab = Said::Is(vocab);
         }
         for (key, value) in members.iter().filter(|(key, _)| is_term(key)) {
             self.n_terms += 1;
@@ -239,10 +255,7 @@ impl<'v> Contexts<'v> {
             let result = self.define_term(key, context, &mut local, 0);
             let rule = match result {
                 _ if !is_form => &rules::CONTEXT_FORM,
-                Err(Circle) if !self.is_loop_told => {
-                    self.is_loop_told = true;
-                    &rules::CONTEXT_LOOP
-                }
+                Err(Circle) if self.told.insert("circle".to_owned()) => &rules::CONTEXT_LOOP,
                 _ => continue,
             };
             self.is_stopped = true;
@@ -336,8 +349,11 @@ impl<'v> Contexts<'v> {
             }));
         }
         let vocab = match &context.vocab {
-            Some(vocab) => vocab.clone(),
-            None => context.parent.and_then(|parent| self.vocab(Ctx(parent)).map(str::to_owned)),
+            Said::Is(vocab) => Some(vocab.clone()),
+            Said::Cleared => None,
+            Said::Nothing => {
+                context.parent.and_then(|parent| self.vocab(Ctx(parent)).map(str::to_owned))
+            }
         };
         Ok(vocab.map(|vocab| join(&vocab, text)))
     }
@@ -359,7 +375,7 @@ impl<'v> Contexts<'v> {
     }
 
     fn vocab(&self, ctx: Ctx) -> Option<&str> {
-        self.chain(ctx).find_map(|context| context.vocab.as_ref())?.as_deref()
+        self.chain(ctx).find_map(|context| context.vocab.decided())?
     }
 
     /// What a term of the context says about its values.
@@ -399,7 +415,7 @@ impl<'v> Contexts<'v> {
                 Some(SCHEMA) => Name::Usual(Cow::Borrowed(text)),
                 Some(vocab) => usual(Cow::Owned(join(vocab, text))),
                 None => {
-                    if !std::mem::replace(&mut self.is_term_told, true) && !self.is_stopped {
+                    if !self.is_stopped && self.told.insert("term".to_owned()) {
                         let finding = Finding::new(&rules::TERM_UNDEFINED, place(), quoted(text));
                         sink.report(finding);
                     }
@@ -428,8 +444,7 @@ impl<'v> Contexts<'v> {
             Some(None) if known.is_empty() => Name::Nothing,
             _ => {
                 // What stopped a processor is the cause, and told already.
-                if !self.told_prefixes.contains(prefix) && !self.is_stopped {
-                    self.told_prefixes.insert(prefix.to_owned());
+                if !self.is_stopped && self.told.insert(format!("{prefix}:")) {
                     sink.report(Finding::new(&rules::PREFIX, place(), quoted(prefix)));
                 }
                 usual(Cow::Owned(join(known, rest)))
@@ -447,8 +462,8 @@ impl<'v> Contexts<'v> {
             }
             return Cow::Borrowed(text);
         }
-        let base = self.chain(ctx).find_map(|context| context.base.as_ref()).cloned().flatten();
-        let joined = base.and_then(|base| Url::parse(&base).ok()?.join(text).ok());
+        let base = self.chain(ctx).find_map(|context| context.base.decided()).flatten();
+        let joined = base.and_then(|base| Url::parse(base).ok()?.join(text).ok());
         joined.map_or(Cow::Borrowed(text), |url| Cow::Owned(url.into()))
     }
 }

@@ -126,7 +126,7 @@ pub(crate) struct Graph<'v> {
     pub(crate) contexts: Contexts<'v>,
     pub(crate) is_list: bool,
     /// Where the first graph stands.
-    pub(crate) graph_at: Option<At>,
+    pub(crate) wrapped_at: Option<At>,
 }
 
 impl<'v> Graph<'v> {
@@ -143,7 +143,7 @@ impl<'v> Graph<'v> {
             places: Places::default(),
             contexts: Contexts::new(remote),
             is_list: matches!(document, Value::List(_)),
-            graph_at: None,
+            wrapped_at: None,
         };
         let mut builder = Builder { graph, sink };
         let objects: &[Value<'v>] = match document {
@@ -262,7 +262,7 @@ impl<'v> Builder<'v, '_> {
         self.graph.tops.push(idx);
         let ctx = self.graph.node(idx).map_or(ctx, |node| node.ctx);
         for (value, at) in graphs {
-            self.graph.graph_at = self.graph.graph_at.or(Some(at));
+            self.graph.wrapped_at = self.graph.wrapped_at.or(Some(at));
             match value {
                 Value::List(items) => {
                     for (n, item) in items.iter().enumerate() {

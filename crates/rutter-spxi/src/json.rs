@@ -78,7 +78,7 @@ pub(crate) fn parse<'t>(
 }
 
 fn line_of(before: &[u8]) -> u64 {
-    1 + before.iter().filter(|byte| **byte == b'\n').count() as u64
+    before.split(|byte| *byte == b'\n').count() as u64
 }
 
 /// Appends a member to a JSON pointer; a name nobody would write is cut.
@@ -124,7 +124,7 @@ impl Twice<'_> {
                 let again: HashSet<String> =
                     twice(members).into_iter().map(str::to_owned).collect();
                 if !again.is_empty() {
-                    self.leave_last(members, again);
+                    self.leave_last(members, &again);
                 }
                 for (key, item) in members {
                     if matches!(item, Value::List(_) | Value::Map(_)) {
@@ -138,7 +138,11 @@ impl Twice<'_> {
         }
     }
 
-    fn leave_last(&mut self, members: &mut Vec<(Cow<'_, str>, Value<'_>)>, again: HashSet<String>) {
+    fn leave_last(
+        &mut self,
+        members: &mut Vec<(Cow<'_, str>, Value<'_>)>,
+        again: &HashSet<String>,
+    ) {
         let length = self.path.len();
         let mut told: HashSet<String> = HashSet::new();
         for (key, _) in members.iter() {

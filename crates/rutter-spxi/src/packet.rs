@@ -167,7 +167,7 @@ fn questions<'g, 'v>(
         match (walk.text(node, "name"), answer) {
             (Some((question, _)), Some((answer, _))) => found.push(Question { question, answer }),
             _ => {
-                walk.report(&rules::MEMBER_FORM, node.at, "a question and its answer are expected")
+                walk.report(&rules::MEMBER_FORM, node.at, "a question and its answer are expected");
             }
         }
     }

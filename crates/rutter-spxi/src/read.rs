@@ -142,7 +142,7 @@ pub(crate) fn index_of(
     if graph.is_list {
         walk.report(&rules::ROOT_LIST, At::ROOT, "");
     }
-    if let Some(at) = graph.graph_at {
+    if let Some(at) = graph.wrapped_at {
         walk.report(&rules::ROOT_GRAPH, at, "");
     }
     if !is_index(root) {
