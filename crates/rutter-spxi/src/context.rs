@@ -66,13 +66,12 @@ enum Said {
 }
 
 impl Said {
-    /// `None` where an outer context decides.
-    fn decided(&self) -> Option<Option<&str>> {
-        match self {
-            Self::Nothing => None,
-            Self::Cleared => Some(None),
-            Self::Is(text) => Some(Some(text)),
-        }
+    fn is_something(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    fn text(&self) -> Option<&str> {
+        if let Self::Is(text) = self { Some(text) } else { None }
     }
 }
 
@@ -375,7 +374,7 @@ impl<'v> Contexts<'v> {
     }
 
     fn vocab(&self, ctx: Ctx) -> Option<&str> {
-        self.chain(ctx).find_map(|context| context.vocab.decided())?
+        self.chain(ctx).map(|it| &it.vocab).find(|said| said.is_something())?.text()
     }
 
     /// What a term of the context says about its values.
@@ -462,8 +461,9 @@ impl<'v> Contexts<'v> {
             }
             return Cow::Borrowed(text);
         }
-        let base = self.chain(ctx).find_map(|context| context.base.decided()).flatten();
-        let joined = base.and_then(|base| Url::parse(base).ok()?.join(text).ok());
+        let base = self.chain(ctx).map(|it| &it.base).find(|said| said.is_something());
+        let joined =
+            base.and_then(Said::text).and_then(|base| Url::parse(base).ok()?.join(text).ok());
         joined.map_or(Cow::Borrowed(text), |url| Cow::Owned(url.into()))
     }
 }
