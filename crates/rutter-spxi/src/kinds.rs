@@ -126,11 +126,11 @@ pub enum EntityType<'t> {
 /// Sees what an `entityType` is, as it is written: a bare name, `schema:Name`
 /// or the address of a type; an absolute IRI of another vocabulary; a name
 /// with a prefix that `is_prefix` knows; a name that `is_listed` (D66).
-pub fn entity_type<'t>(
-    text: &'t str,
+pub fn entity_type(
+    text: &str,
     is_prefix: impl Fn(&str) -> bool,
     is_listed: impl Fn(&str) -> bool,
-) -> EntityType<'t> {
+) -> EntityType<'_> {
     let roots = ["schema:", "https://schema.org/", "http://schema.org/", "https://www.schema.org/"];
     let bare = roots.iter().find_map(|root| text.strip_prefix(root));
     let name = bare.unwrap_or(text);
