@@ -15,7 +15,8 @@ use rutter_finding::Rule;
 use rutter_page::Timestamp;
 use rutter_signpost::robots::AgentGroup;
 use rutter_spxi::{
-    Entity, INDEX, Index, IndexWriter, Kept, PACKET, Packet, Surface, packet_path, without_fragment,
+    AGENTS, Entity, INDEX, Index, IndexWriter, Kept, PACKET, Packet, Surface, packet_path,
+    without_fragment,
 };
 
 use crate::error::{At, BuildError};
@@ -30,17 +31,6 @@ use crate::rules;
 
 /// How links to the index are marked in a sitemap.
 pub(crate) const HREFLANG: &str = "x-spxi";
-
-/// The agents the specification names (VI).
-const AGENTS: [&str; 7] = [
-    "GPTBot",
-    "ChatGPT-User",
-    "Claude-Web",
-    "PerplexityBot",
-    "CCBot",
-    "FacebookBot",
-    "Google-Extended",
-];
 
 type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 
