@@ -108,8 +108,8 @@ impl Markers {
         let mut missing: Vec<usize> = (0..wanted.len()).collect();
         // Each road is taken only for what the ones before did not find.
         let settle = |missing: &mut Vec<usize>,
-                          all: &mut [MarkerStatus],
-                          find: &dyn Fn(usize) -> Option<MarkerStatus>| {
+                      all: &mut [MarkerStatus],
+                      find: &dyn Fn(usize) -> Option<MarkerStatus>| {
             missing.retain(|at| {
                 let status = wanted.get(*at).and_then(|id| find(*id));
                 let is_found = status.is_some();
@@ -137,7 +137,9 @@ impl Markers {
         }
         let strings = strings_of(&places.json_ld);
         let data = self.standing_in_any(strings.iter().map(String::as_str));
-        settle(&mut missing, &mut all, &|id| data.contains(&id).then_some(MarkerStatus::JsonLdOnly));
+        settle(&mut missing, &mut all, &|id| {
+            data.contains(&id).then_some(MarkerStatus::JsonLdOnly)
+        });
         all
     }
 

@@ -67,7 +67,15 @@ fn spec_where_a_marker_stands_that_is_not_seen() {
 
 #[test] // D70
 fn ours_markers_may_lie_in_each_other_and_be_the_same() {
-    let markers = Markers::new(["Tide House Museum", "House", "Tide House", "House Museum", "", " ", "House"]);
+    let markers = Markers::new([
+        "Tide House Museum",
+        "House",
+        "Tide House",
+        "House Museum",
+        "",
+        " ",
+        "House",
+    ]);
     let all: Vec<usize> = markers.standing("The Tide House Museum").into_iter().collect();
     assert_eq!(all, [0, 1, 2, 3, 6]);
     let found = markers.look(&[6, 1, 4], &visible("a House"));
