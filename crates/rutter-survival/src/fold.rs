@@ -37,6 +37,7 @@ pub(crate) fn collapse(text: &str, breaks: Breaks) -> Cow<'_, str> {
 }
 
 /// Whether collapsing would change nothing but the ends.
+#[expect(clippy::needless_bitwise_bool, reason = "many bytes at once, without a question each")]
 fn is_tidy(text: &str, breaks: Breaks) -> bool {
     let bytes = text.as_bytes();
     let behind = bytes.get(1..).unwrap_or_default();
