@@ -175,6 +175,7 @@ impl<'t> Folded<'t> {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test may stop")]
 mod tests {
     use proptest::prelude::*;
 

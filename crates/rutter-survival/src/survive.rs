@@ -224,7 +224,7 @@ fn pieces(block: &Block<'_>) -> Vec<String> {
             .iter()
             .map(|item| item.trim_start().strip_prefix("- ").unwrap_or(item).to_owned())
             .collect(),
-        Block::Table(table) => table.rows.iter().flatten().map(|cell| cell.to_string()).collect(),
+        Block::Table(table) => table.rows.iter().flatten().map(ToString::to_string).collect(),
         Block::Quote(quote) => {
             let mut all = paragraphs(&quote.text);
             all.extend(quote.citation.as_ref().map(ToString::to_string));

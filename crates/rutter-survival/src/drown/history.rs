@@ -8,7 +8,7 @@
 //! Refuses: to write behind a line that is cut off, to be written by two.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use rutter_finding::{Finding, FindingSink, Place};
@@ -252,22 +252,27 @@ pub struct Journal {
     history: History,
 }
 
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // A program that is just starting may hold the file a moment longer.
+        self.file.unlock().ok();
+    }
+}
+
 impl Journal {
     /// Opens a history to go on with it; makes it where there is none.
     ///
     /// A last line that is cut off goes to a file of the same name with
     /// `.torn` behind it. Fails where another run holds the file.
     pub fn open(path: &Path, sink: &mut dyn FindingSink) -> io::Result<Self> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         file.try_lock().map_err(|error| match error {
             std::fs::TryLockError::WouldBlock => {
                 io::Error::new(io::ErrorKind::WouldBlock, "another run writes this history")
             }
             std::fs::TryLockError::Error(error) => error,
         })?;
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0))?;
-        file.read_to_end(&mut bytes)?;
+        let bytes = std::fs::read(path)?;
         let history = History::read(&bytes, sink);
         let (whole, torn) = whole_lines(&bytes);
         if !torn.is_empty() {

@@ -79,7 +79,7 @@ pub fn queries(entity: &Entity) -> [Query; 5] {
 fn neighbour(entity: &Entity) -> String {
     let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
     let denied = entity.negative_tags.iter().filter_map(|tag| tag.trim().strip_prefix("NOT "));
-    let first = targets.take(1).filter_map(spoken).next();
+    let first = targets.take(1).find_map(spoken);
     let first =
         first.or_else(|| denied.map(str::trim).find(|it| !it.is_empty()).map(str::to_owned));
     let first = first.map(|it| rutter_finding::visible(&it));

@@ -128,6 +128,7 @@ fn slug(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test may stop")]
 mod tests {
     use rutter_spxi::Entity;
 

@@ -1,6 +1,7 @@
 //! What a history says about each entity.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 use rutter_finding::{Finding, FindingSink, Place, quoted, visible};
 use rutter_page::Tree;
@@ -98,14 +99,16 @@ impl EntitySummary {
     }
 }
 
+/// The records of runs, by their first date and their name.
+type Runs<'h> = BTreeMap<(String, &'h str), Vec<&'h Record>>;
+
 /// The steps of γ in a history, in the order of entities, systems and runs.
 ///
 /// Runs are compared with the one before them, by their first date, over the
 /// questions that both have an answer to. Other claims or other rules begin a
 /// new series, which is not compared with the old one.
 pub fn silent_changes(history: &History) -> Vec<SilentChange> {
-    let mut series: BTreeMap<(&str, &str), BTreeMap<(String, &str), Vec<&Record>>> =
-        BTreeMap::new();
+    let mut series: BTreeMap<(&str, &str), Runs<'_>> = BTreeMap::new();
     let mut starts: BTreeMap<&str, String> = BTreeMap::new();
     for record in &history.records {
         let date = record.date.to_string();
@@ -259,21 +262,25 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
             state.map_or("-", rutter_spxi::BasinState::word)
         ),
     };
-    out.push_str(&format!(
-        "gamma {}, SIMSR {}{health}, correct {}, lost {}, {estimate}\n",
+    writeln!(
+        out,
+        "gamma {}, SIMSR {}{health}, correct {}, lost {}, {estimate}",
         number(entity.gamma()),
         number(simsr),
         entity.correct(),
         entity.lost()
-    ));
+    )
+    .expect("a string takes everything");
     for change in &entity.changes {
         let ([before, behind], [from, to]) = (&change.runs, change.gammas);
-        out.push_str(&format!(
-            "silent change of {}: gamma {from:.2} in {} to {to:.2} in {}\n",
+        writeln!(
+            out,
+            "silent change of {}: gamma {from:.2} in {} to {to:.2} in {}",
             visible(&change.system),
             visible(before),
             visible(behind)
-        ));
+        )
+        .expect("a string takes everything");
     }
 }
 

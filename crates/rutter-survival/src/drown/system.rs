@@ -24,7 +24,7 @@ use super::store::file_name;
 /// Longest line of a program's complaint that is shown.
 const LONGEST_LINE: usize = 160;
 /// How long bytes may still be on their way when a program has ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Values of the environment that are shorter are no secret.
 const SHORTEST_SECRET: usize = 6;
 
@@ -69,7 +69,7 @@ impl Program {
         Self {
             program: program.into(),
             args: Vec::new(),
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
             tries: 2,
             most_bytes: MOST_BYTES,
         }

@@ -108,7 +108,7 @@ fn is_end(line: &str, start: usize, at: usize, c: char) -> bool {
     if is_initial || is_item || TITLES.contains(&word.as_str()) {
         return false;
     }
-    !((is_low && (is_number || MAYBE.contains(&word.as_str()))) || (is_low && word.contains('.')))
+    !(is_low && (is_number || word.contains('.') || MAYBE.contains(&word.as_str())))
 }
 
 /// The words of a sentence, in order. Scripts that write none apart give

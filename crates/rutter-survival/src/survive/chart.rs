@@ -62,7 +62,7 @@ fn push_bars(top: usize, title: &str, share: &dyn Fn(Stage) -> Option<Share>, ou
         let x = LEFT + WIDTH + 10;
         match share(*stage) {
             Some(share) => {
-                let length = if share.of == 0 { WIDTH } else { WIDTH * share.kept / share.of };
+                let length = (WIDTH * share.kept).checked_div(share.of).unwrap_or(WIDTH);
                 if length != 0 {
                     put(format_args!(
                         "<rect class=\"bar\" x=\"{LEFT}\" y=\"{y}\" width=\"{length}\" height=\"16\" rx=\"3\"/>\n"

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
+mod drown;
 mod survive;
+mod systems;
 
 use std::path::PathBuf;
 
