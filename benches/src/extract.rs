@@ -124,7 +124,7 @@ fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<
 }
 
 /// Writes a list of the pages to measure, chosen by the hash of their names.
-fn sample(folder: &Path, list: &Path) -> anyhow::Result<u64> {
+pub(crate) fn sample(folder: &Path, list: &Path) -> anyhow::Result<u64> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(here) = folders.pop() {

@@ -17,6 +17,7 @@ mod arc;
 mod build;
 mod corpus;
 mod extract;
+mod markers;
 mod roles;
 mod scale;
 mod score;
@@ -38,7 +39,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "scp" | "extract" | "markers" | "sitemap")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -75,6 +76,11 @@ fn main() -> anyhow::Result<()> {
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
+            if chore == "markers" {
+                let docs =
+                    path("--docs").ok_or_else(|| anyhow::anyhow!("markers needs --docs DIR"))?;
+                return markers::run(&docs, n_rounds);
+            }
             extract::run(&extract::Places {
                 docs: path("--docs"),
                 news: path("--news"),
@@ -97,7 +103,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

@@ -37,6 +37,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
   bench arc        speed and memory of ARC sitemaps beside bare streaming
+  bench markers    time of looking for a site's SPXI markers beside extraction
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -104,6 +105,10 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         let python = outside::python(&["resiliparse", "trafilatura"])?;
         command.arg("build").arg("--site").arg(site).arg("--docs").arg(docs);
         return run(command.arg("--python").arg(python).args(rest));
+    }
+    if let ["markers", rest @ ..] = rest {
+        let docs = score::documentation()?;
+        return run(command.arg("markers").arg("--docs").arg(docs).args(rest));
     }
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));

@@ -37,20 +37,43 @@ pub(crate) fn collapse(text: &str, breaks: Breaks) -> Cow<'_, str> {
 }
 
 /// Whether collapsing would change nothing but the ends.
+#[expect(clippy::needless_bitwise_bool, reason = "many bytes at once, without a question each")]
 fn is_tidy(text: &str, breaks: Breaks) -> bool {
     let bytes = text.as_bytes();
+    let behind = bytes.get(1..).unwrap_or_default();
+    let is_space = |byte: u8| (byte == b' ') | (byte == b'\n');
+    let mut at = 0;
+    for (chunk, next) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
+        let mut is_odd = false;
+        for (byte, next) in chunk.iter().zip(next) {
+            // Control characters, two spaces, the first bytes of wide ones.
+            is_odd |= ((*byte < b' ') & (*byte != b'\n'))
+                | (is_space(*byte) & is_space(*next))
+                | ((*byte == b'\n') & (breaks == Breaks::Space))
+                | (*byte == 0xc2)
+                | ((0xe1 <= *byte) & (*byte <= 0xe3));
+        }
+        if is_odd && !is_tidy_here(text, at..at + CHUNK, breaks) {
+            return false;
+        }
+        at += CHUNK;
+    }
+    // The last byte has none behind it.
+    is_tidy_here(text, bytes.len().saturating_sub(4)..bytes.len(), breaks)
+}
+
+/// Bytes looked at together.
+const CHUNK: usize = 64;
+
+fn is_tidy_here(text: &str, place: Range<usize>, breaks: Breaks) -> bool {
+    let bytes = text.as_bytes();
     let mut was_space = false;
-    for (at, byte) in bytes.iter().enumerate() {
+    for (at, byte) in bytes.iter().enumerate().take(place.end + 1).skip(place.start) {
         let is_space = match byte {
             b' ' => true,
-            b'\n' => {
-                if breaks == Breaks::Space {
-                    return false;
-                }
-                true
-            }
+            b'\n' if breaks == Breaks::Space => return false,
+            b'\n' => true,
             b'\t'..=b'\r' => return false,
-            // The first bytes of wide white space.
             0xc2 | 0xe1 | 0xe2 | 0xe3 if is_wide(text, at) => return false,
             _ => false,
         };
@@ -152,6 +175,7 @@ impl<'t> Folded<'t> {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test may stop")]
 mod tests {
     use proptest::prelude::*;
 
@@ -181,6 +205,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ours_tidy_texts_are_told_from_others(text in "[a-f]{0,70}[a \n\t\u{a0}\u{2003}\u{2014}\u{1}]{0,12}[a-f]{0,70} ?") {
+            for breaks in [Breaks::End, Breaks::Space] {
+                let found = collapse(&text, breaks);
+                let lines: Vec<String> = match breaks {
+                    Breaks::End => text.split('\n').map(str::to_owned).collect(),
+                    Breaks::Space => vec![text.clone()],
+                };
+                let lines = lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+                let expected: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+                prop_assert_eq!(found.trim(), expected.join("\n"));
+            }
+        }
+
         #[test]
         fn ours_every_character_is_found_again(text in "[a-dA-D \u{df}\u{149}\u{ad}\u{2019}\u{2014}\u{e9}\u{130}]{0,20}") {
             let folded = Folded::new(&text);

@@ -179,4 +179,5 @@ fn gather(tree: Tree, depth: usize, out: &mut Vec<String>) {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test may stop")]
 mod tests;

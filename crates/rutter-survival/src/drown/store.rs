@@ -1,0 +1,171 @@
+//! The texts of answers, as files: `<run>/<system>/<entity>/<question>.txt`.
+//!
+//! An answer is on the disk, whole, before the history speaks of it. Names of
+//! files are made from letters, digits and hyphens alone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rutter_page::Digest;
+
+use super::judge::Subject;
+use super::query::Question;
+
+/// Longest name of a folder that is made from a text.
+const LONGEST: usize = 60;
+
+/// A folder of answers.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Keeps answers below a folder, which is made when the first comes.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Where the answers of a system in a run lie: a folder that can be given
+    /// as a system of transcripts.
+    pub fn folder(&self, run: &str, system: &str) -> PathBuf {
+        self.folder.join(sure_slug(run)).join(sure_slug(system))
+    }
+
+    /// An answer that was kept.
+    pub fn get(
+        &self,
+        run: &str,
+        system: &str,
+        slug: &str,
+        question: Question,
+    ) -> io::Result<Option<String>> {
+        let path = self.folder(run, system).join(slug).join(file_name(question));
+        match fs::read(path) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps an answer: written beside its place, synced, and renamed.
+    pub fn put(
+        &self,
+        run: &str,
+        system: &str,
+        slug: &str,
+        question: Question,
+        answer: &str,
+    ) -> io::Result<()> {
+        let folder = self.folder(run, system).join(slug);
+        fs::create_dir_all(&folder)?;
+        let part = folder.join(format!(".{}.part", question.key()));
+        let mut file = File::create(&part)?;
+        file.write_all(answer.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&part, folder.join(file_name(question)))?;
+        sync_folder(&folder)
+    }
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The name of the file of an answer.
+pub(crate) fn file_name(question: Question) -> String {
+    format!("{}.txt", question.key())
+}
+
+/// The folders of entities: each its name in small letters and hyphens, and
+/// where two have the same, the first digits of the digest of their address.
+pub fn slugs(subjects: &[Subject]) -> Vec<String> {
+    let plain: Vec<String> = subjects.iter().map(|subject| slug(&subject.name)).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for slug in &plain {
+        *counts.entry(slug).or_default() += 1;
+    }
+    let all = plain.iter().zip(subjects).map(|(plain, subject)| {
+        let is_alone = !plain.is_empty() && counts.get(plain.as_str()) == Some(&1);
+        if is_alone { plain.clone() } else { marked(plain, &subject.id) }
+    });
+    all.collect()
+}
+
+/// A name for a text that is the text's alone.
+fn sure_slug(text: &str) -> String {
+    let plain = slug(text);
+    if plain == text && !plain.is_empty() { plain } else { marked(&plain, text) }
+}
+
+fn marked(plain: &str, text: &str) -> String {
+    let digest = Digest::of(text.as_bytes()).to_string();
+    let digits: String = digest.chars().skip("sha256:".len()).take(8).collect();
+    format!("{plain}{}{digits}", if plain.is_empty() { "" } else { "-" })
+}
+
+fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if LONGEST <= out.len() {
+            break;
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test may stop")]
+mod tests {
+    use rutter_spxi::Entity;
+
+    use super::*;
+
+    #[test] // D73
+    fn ours_foreign_names_choose_no_place() {
+        for text in ["../../etc/passwd", "/", "..", "", "a/b", "C:\\x", "\u{0}", "潮", "A", "CON"]
+        {
+            let slug = sure_slug(text);
+            assert!(slug.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-'), "{slug}");
+            assert!(!slug.is_empty());
+        }
+        assert_eq!(sure_slug("2026-q3"), "2026-q3");
+        // Different texts, different places.
+        assert_ne!(sure_slug("a/b"), sure_slug("a-b"));
+        assert_ne!(sure_slug("Model"), sure_slug("model"));
+        assert_ne!(sure_slug(&"x".repeat(99)), sure_slug(&"x".repeat(98)));
+    }
+
+    #[test]
+    fn ours_two_of_one_name_lie_apart_in_any_order() {
+        let subject = |id: &str, name: &str| {
+            let entity = Entity {
+                id: Some(id.to_owned()),
+                name: Some(name.to_owned()),
+                markers: vec!["m".to_owned()],
+                ..Entity::default()
+            };
+            Subject::new(&entity, None).unwrap()
+        };
+        let all =
+            slugs(&[subject("1", "The House"), subject("2", "the-house"), subject("3", "潮")]);
+        let turned =
+            slugs(&[subject("3", "潮"), subject("2", "the-house"), subject("1", "The House")]);
+        assert_eq!(all, turned.into_iter().rev().collect::<Vec<_>>());
+        assert!(all[0].starts_with("the-house-") && all[0] != all[1]);
+        assert_eq!(slugs(&[subject("1", "The House")]), ["the-house"]);
+    }
+}

@@ -1,0 +1,274 @@
+//! Sentences and words of an answer.
+//!
+//! Part of the rules: a change here is a new version of
+//! [`RULES`](crate::drown::RULES).
+
+use crate::fold::fold_char;
+
+/// Before these a full stop ends nothing.
+const TITLES: &[&str] = &[
+    "dr", "mr", "mrs", "ms", "prof", "st", "fr", "rev", "hon", "gen", "col", "capt", "lt", "sgt",
+    "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "ca", "approx", "no", "nos", "nr", "fig", "figs",
+    "vol", "vols", "pp", "ed", "eds", "ch", "sec", "resp", "incl", "z.b", "d.h", "bzw",
+];
+
+/// Behind these it ends a sentence only before a capital.
+const MAYBE: &[&str] = &[
+    "etc", "inc", "ltd", "co", "corp", "jr", "sr", "a.m", "p.m", "u.s", "u.k", "b.c", "a.d", "al",
+];
+
+/// Words that say nothing of their own.
+const STOP: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at",
+    "be", "because", "been", "before", "being", "between", "both", "but", "by", "can", "cannot",
+    "could", "did", "do", "does", "doesn't", "don't", "down", "during", "each", "for", "from",
+    "had", "has", "have", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in",
+    "into", "is", "isn't", "it", "its", "itself", "may", "me", "might", "more", "most", "my", "no",
+    "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over", "own",
+    "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then",
+    "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up",
+    "upon", "very", "was", "wasn't", "we", "were", "what", "when", "where", "which", "while",
+    "who", "whom", "why", "will", "with", "within", "would", "you", "your",
+];
+
+/// What stands between a word and the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Gap {
+    /// Nothing that matters.
+    Space,
+    /// A comma, a colon or a dash.
+    Clause,
+    /// A semicolon.
+    Stop,
+}
+
+/// A word, folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) gap: Gap,
+    /// Whether it was written with a capital.
+    pub(crate) is_capital: bool,
+}
+
+/// The sentences of a text whose line breaks end blocks.
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    for line in text.lines() {
+        let mut start = 0;
+        for (at, c) in line.char_indices() {
+            let end = at + c.len_utf8();
+            if is_end(line, start, at, c) {
+                // What closes a sentence belongs to it.
+                let rest = line.get(end..).unwrap_or("");
+                let closing = rest.trim_start_matches(CLOSING);
+                let end = end + rest.len() - closing.len();
+                if start < end {
+                    out.extend(line.get(start..end));
+                    start = end;
+                }
+            }
+        }
+        out.extend(line.get(start..));
+    }
+    out.iter().map(|it| it.trim()).filter(|it| it.chars().any(char::is_alphanumeric)).collect()
+}
+
+const CLOSING: &[char] = &['"', '\'', ')', ']', '\u{201d}', '\u{2019}', '\u{bb}', '.', '!', '?'];
+
+fn is_end(line: &str, start: usize, at: usize, c: char) -> bool {
+    if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}') {
+        return true;
+    }
+    if !matches!(c, '.' | '!' | '?' | '\u{2026}') {
+        return false;
+    }
+    let behind = line.get(at + c.len_utf8()..).unwrap_or("").trim_start_matches(CLOSING);
+    let Some(next) = behind.chars().next() else { return true };
+    if !next.is_whitespace() {
+        return false;
+    }
+    let next = behind.chars().find(|c| c.is_alphanumeric());
+    let is_low = next.is_some_and(char::is_lowercase);
+    if c != '.' {
+        return c != '\u{2026}' || !is_low;
+    }
+    let before = line.get(start..at).unwrap_or("");
+    let is_ellipsis =
+        before.ends_with('.') || line.get(at + 1..).is_some_and(|rest| rest.starts_with('.'));
+    if is_ellipsis && is_low {
+        return false;
+    }
+    let word = before.rsplit(|c: char| c.is_whitespace() || "([{\"'\u{201c}".contains(c)).next();
+    let word = word.unwrap_or("").to_lowercase();
+    let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    // The number of an item stands alone before its text.
+    let is_item = is_number && before.trim().len() == word.len();
+    if is_initial || is_item || TITLES.contains(&word.as_str()) {
+        return false;
+    }
+    !(is_low && (is_number || word.contains('.') || MAYBE.contains(&word.as_str())))
+}
+
+/// The words of a sentence, in order. Scripts that write none apart give
+/// their characters.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let mut out: Vec<Word> = Vec::new();
+    let mut next = Next { gap: Gap::Space, is_capital: false };
+    let mut word = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_inside = matches!(c, '\'' | '\u{2019}')
+            && !word.is_empty()
+            && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        if (c.is_alphanumeric() && !is_dense(c)) || is_inside || c == '\u{ad}' {
+            next.is_capital |= word.is_empty() && c.is_uppercase();
+            fold_char(c, &mut word);
+            continue;
+        }
+        finish(&mut word, &mut next, &mut out);
+        if is_dense(c) {
+            // There are no capitals; every one is as good as one.
+            next.is_capital = true;
+            fold_char(c, &mut word);
+            finish(&mut word, &mut next, &mut out);
+            continue;
+        }
+        let is_dash = matches!(c, '\u{2013}' | '\u{2014}');
+        next.gap = next.gap.max(match c {
+            ';' | '\u{ff1b}' => Gap::Stop,
+            ',' | ':' | '\u{3001}' | '\u{ff0c}' => Gap::Clause,
+            _ if is_dash => Gap::Clause,
+            _ => Gap::Space,
+        });
+    }
+    finish(&mut word, &mut next, &mut out);
+    out
+}
+
+/// What is known of a word before it is whole.
+struct Next {
+    gap: Gap,
+    is_capital: bool,
+}
+
+fn finish(word: &mut String, next: &mut Next, out: &mut Vec<Word>) {
+    if word.is_empty() {
+        return;
+    }
+    let text = word.strip_suffix("'s").unwrap_or(word).to_owned();
+    out.push(Word { text, gap: next.gap, is_capital: next.is_capital });
+    word.clear();
+    *next = Next { gap: Gap::Space, is_capital: false };
+}
+
+/// Letters that stand for words: Han, Kana, Thai and their neighbours.
+fn is_dense(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The words of a name, without the article it begins with.
+pub(crate) fn name_words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = words(name).into_iter().map(|word| word.text).collect();
+    if 1 < words.len() && words.first().is_some_and(|it| matches!(it.as_str(), "the" | "a" | "an"))
+    {
+        words.remove(0);
+    }
+    words
+}
+
+/// The words of a sentence that say something: no stop words, at least two
+/// letters or a number; of dense scripts every two characters. Each once.
+pub(crate) fn content_words(text: &str) -> Vec<String> {
+    let words = words(text);
+    let mut out: Vec<String> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let text = word.text.as_str();
+        let is_alone = |text: &str| text.chars().all(is_dense);
+        let found = if is_alone(text) {
+            let next = words.get(at + 1).filter(|next| is_alone(&next.text));
+            next.map(|next| format!("{text}{}", next.text))
+        } else {
+            let is_long = text.chars().nth(1).is_some() || text.chars().all(char::is_numeric);
+            (is_long && !STOP.contains(&text)).then(|| text.to_owned())
+        };
+        out.extend(found);
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ours_sentences_end_where_they_end() {
+        for (text, expected) in [
+            ("One. Two! Three? Four", vec!["One.", "Two!", "Three?", "Four"]),
+            (
+                "Dr. Ada came, e.g. by boat. She left.",
+                vec!["Dr. Ada came, e.g. by boat.", "She left."],
+            ),
+            ("It is 3.5 metres deep. So it is.", vec!["It is 3.5 metres deep.", "So it is."]),
+            ("Built in 1890. The clock is older.", vec!["Built in 1890.", "The clock is older."]),
+            ("By J. R. Smith. He lived.", vec!["By J. R. Smith.", "He lived."]),
+            (
+                "Ropes, nets, etc. are sold. Ropes, nets, etc. Boats too.",
+                vec!["Ropes, nets, etc. are sold.", "Ropes, nets, etc.", "Boats too."],
+            ),
+            (
+                "\"It is open.\" (So they say.) Yes.",
+                vec!["\"It is open.\"", "(So they say.)", "Yes."],
+            ),
+            ("1. The first\n2. The second", vec!["1. The first", "2. The second"]),
+            (
+                "See tide.example/a.b for more. It helps.",
+                vec!["See tide.example/a.b for more.", "It helps."],
+            ),
+            ("潮の家は博物館です。開いています。", vec!["潮の家は博物館です。", "開いています。"]),
+            ("Well... maybe. Really?! Yes", vec!["Well... maybe.", "Really?!", "Yes"]),
+            ("\n \n...\n", vec![]),
+        ] {
+            assert_eq!(sentences(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn ours_words_are_folded() {
+        let all: Vec<String> = words("The Keeper\u{2019}s log isn't O'Hara's; x")
+            .into_iter()
+            .map(|it| it.text)
+            .collect();
+        assert_eq!(all, ["the", "keeper", "log", "isn't", "o'hara", "x"]);
+        let gaps: Vec<Gap> = words("a, b; c \u{2014} d (e)").into_iter().map(|it| it.gap).collect();
+        assert_eq!(gaps, [Gap::Space, Gap::Clause, Gap::Stop, Gap::Clause, Gap::Space]);
+        assert_eq!(name_words("The Tide House (band)"), ["tide", "house", "band"]);
+        assert_eq!(name_words("The The"), ["the"]);
+        assert_eq!(name_words("A"), ["a"]);
+    }
+
+    #[test]
+    fn ours_content_words_say_something() {
+        assert_eq!(
+            content_words("It is the house of the 7 tides, a HOUSE"),
+            ["7", "house", "tides"]
+        );
+        assert_eq!(content_words("潮の家"), ["の家", "潮の"]);
+        assert!(content_words("It is not of the").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn ours_no_letter_is_lost_between_sentences(text in "([a-cA-C]{1,3}|Dr|e\\.g|[0-9]|[.!? \n\"]){0,30}") {
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+            let joined: String = sentences(&text).concat();
+            prop_assert_eq!(letters(&joined), letters(&text));
+        }
+    }
+}
