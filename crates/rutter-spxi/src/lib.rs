@@ -24,6 +24,8 @@ pub mod kinds;
 mod packet;
 mod processor;
 mod read;
+#[cfg(test)]
+mod round;
 pub mod rules;
 mod site;
 mod values;
