@@ -38,6 +38,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench sitemap    speed and memory of sitemaps beside peers
   bench arc        speed and memory of ARC sitemaps beside bare streaming
   bench markers    time of looking for a site's SPXI markers beside extraction
+  bench spxi       speed of judging an SPXI index beside parsing it
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -113,8 +114,8 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
-    if let ["arc", rest @ ..] = rest {
-        return run(command.arg("arc").args(rest));
+    if let [chore @ ("arc" | "spxi"), rest @ ..] = rest {
+        return run(command.arg(chore).args(rest));
     }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;

@@ -14,10 +14,10 @@ use rutter_extract::{Facts, Options, html};
 use rutter_finding::{Finding, FindingSink, Report};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{Item, Limits, Reader, SitemapError};
+use rutter_signpost::sitemap::{Entry, Item, Limits, Reader, SitemapError};
 use rutter_spxi::{
     AGENTS, AgentSignals, Asked, Given, INDEX, Index, Link, Listed, Look, MarkerStatus, Modified,
-    PACKET, PageFacts, Pages, Signals, Site, judge_index, judge_packet, packet_addresses,
+    PACKET, PageFacts, Pages, SPXI, Signals, Site, judge_index, judge_packet, packet_addresses,
     read_index,
 };
 
@@ -57,12 +57,14 @@ pub fn check_spxi_folder(
     let index = read_index(&bytes, &mut ()).unwrap_or_default();
     let home = home_of(&index);
     let pages = FolderPages { folder, home: home.as_deref(), now: judging.now };
+    let (listed, foreign) = sitemap(folder.dir, home.as_deref())?;
     let given = Given {
         address: None,
         types: folder.types,
         now: judging.now,
         site: Site {
-            sitemap: sitemap(folder.dir, home.as_deref())?,
+            sitemap: listed,
+            foreign,
             robots: look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&it)),
             llms: look(&folder.dir.join("llms.txt"))?
                 .map_found(|it| String::from_utf8_lossy(&it).into_owned()),
@@ -146,12 +148,17 @@ impl<T> MapFound<T> for Look<T> {
     }
 }
 
-/// The entries of sitemap.xml and of the sitemaps it leads to.
-fn sitemap(dir: &Path, home: Option<&str>) -> io::Result<Look<Vec<Listed>>> {
+/// Elements that sitemaps do not know: line and namespace.
+type Strange = Vec<(u64, String)>;
+
+/// The entries of sitemap.xml and of the sitemaps it leads to, and what else
+/// stands there.
+fn sitemap(dir: &Path, home: Option<&str>) -> io::Result<(Look<Vec<Listed>>, Strange)> {
     let mut listed = Vec::new();
+    let mut strange: Strange = Vec::new();
     let mut files = vec![dir.join("sitemap.xml")];
     if !files.iter().all(|file| file.is_file()) {
-        return Ok(Look::Unreachable("there is no sitemap.xml".to_owned()));
+        return Ok((Look::Unreachable("there is no sitemap.xml".to_owned()), strange));
     }
     let mut n_read = 0;
     while let Some(path) = files.pop() {
@@ -160,20 +167,16 @@ fn sitemap(dir: &Path, home: Option<&str>) -> io::Result<Look<Vec<Listed>>> {
         let mut reader = Reader::new(BufReader::new(File::open(&path)?), Limits::USUAL);
         loop {
             match reader.next(&mut ()) {
-                Ok(Some(Item::Url(entry))) => listed.push(Listed {
-                    modified: entry.lastmod.map(|time| Modified { time, is_day: entry.is_day }),
-                    links: entry
-                        .alternates
-                        .into_iter()
-                        .map(|link| Link {
-                            hreflang: link.hreflang,
-                            media_type: link.media_type,
-                            href: link.href,
-                        })
-                        .collect(),
-                    url: entry.loc,
-                    line: entry.line,
-                }),
+                Ok(Some(Item::Url(entry))) => {
+                    // What we keep for rewriting declares its own namespaces.
+                    if entry.extensions.iter().any(|xml| xml.contains(SPXI)) {
+                        strange.push((entry.line, SPXI.to_owned()));
+                    }
+                    listed.push(listed_of(entry));
+                }
+                Ok(Some(Item::Foreign(foreign))) => {
+                    strange.push((reader.line(), foreign.namespace));
+                }
                 Ok(Some(Item::Child(child))) if is_first && files.len() < MOST_CHILDREN => {
                     files.extend(home.and_then(|home| file_of(dir, home, &child.loc)));
                 }
@@ -181,11 +184,25 @@ fn sitemap(dir: &Path, home: Option<&str>) -> io::Result<Look<Vec<Listed>>> {
                 Ok(None) => break,
                 Err(SitemapError::Io(error)) => return Err(error),
                 // Its own judgement says why; half a list proves nothing.
-                Err(_) => return Ok(Look::NotChecked),
+                Err(_) => return Ok((Look::NotChecked, strange)),
             }
         }
     }
-    Ok(Look::Found(listed))
+    Ok((Look::Found(listed), strange))
+}
+
+fn listed_of(entry: Entry) -> Listed {
+    let links = entry.alternates.into_iter().map(|link| Link {
+        hreflang: link.hreflang,
+        media_type: link.media_type,
+        href: link.href,
+    });
+    Listed {
+        modified: entry.lastmod.map(|time| Modified { time, is_day: entry.is_day }),
+        links: links.collect(),
+        url: entry.loc,
+        line: entry.line,
+    }
 }
 
 /// What robots.txt says about the index to each agent.

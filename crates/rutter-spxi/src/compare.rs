@@ -15,6 +15,9 @@ use crate::read::{EntitySeen, Seen};
 use crate::rules;
 use crate::site::{Listed, Look, PageFacts, Pages, Signals};
 
+/// Where every vocabulary of SPXI would lie.
+const SPXI_HOST: &str = "https://spxi.dev/";
+
 /// Compares with everything that is known.
 pub(crate) fn with_site(
     graph: &Graph<'_>,
@@ -34,6 +37,12 @@ pub(crate) fn with_site(
         Look::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
         Look::Unreachable(why) => compare.report(&rules::SITEMAP_MISSING, At::ROOT, why),
         Look::Found(listed) => compare.sitemap(listed, given.now),
+    }
+    for (line, namespace) in &given.site.foreign {
+        if namespace.starts_with(SPXI_HOST) {
+            let detail = format!("sitemap.xml line {line}");
+            compare.report(&rules::SITEMAP_ELEMENT, At::ROOT, &detail);
+        }
     }
     match &given.site.robots {
         Look::NotChecked => unchecked.push("robots.txt"),

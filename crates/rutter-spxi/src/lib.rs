@@ -25,6 +25,8 @@ mod marker;
 mod packet;
 mod processor;
 mod read;
+#[cfg(test)]
+mod round;
 pub mod rules;
 mod site;
 mod values;

@@ -439,6 +439,12 @@ rutter_finding::rules! {
         "The pattern of the specification misses the packet of the home page.",
         "Add `Allow: /*/spxi-packet.jsonld` and `Allow: /spxi-packet.jsonld`.";
 
+    /// Elements of SPXI in a sitemap.
+    SITEMAP_ELEMENT = "SX109" "spxi-sitemap-element" (warning, "SPX-046")
+        "sitemap has an element of the SPXI vocabulary",
+        "A sitemap is a fixed form; crawlers refuse or ignore what does not belong to it.",
+        "Keep everything but the link in the index.";
+
     /// Not a packet.
     NOT_A_PACKET = "SX120" "spxi-not-a-packet" (fatal, "D68")
         "document is neither a page packet nor an indexed entity",

@@ -35,6 +35,8 @@ pub enum Look<T> {
 pub struct Site<'s> {
     /// Every entry of sitemap.xml, its children included.
     pub sitemap: Look<Vec<Listed>>,
+    /// Namespaces of elements in it that sitemaps do not know, with their lines.
+    pub foreign: Vec<(u64, String)>,
     /// What robots.txt says about the index.
     pub robots: Look<Signals>,
     /// The text of llms.txt.

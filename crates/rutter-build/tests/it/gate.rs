@@ -11,7 +11,7 @@ fn listed(site: &Site, path: &str) -> (bool, bool, bool) {
     let in_sitemap = site.sitemap().0.iter().any(|entry| entry.loc == url);
     let (_, lines) = site.newest("all", "snapshot").unwrap();
     let in_collection = lines.iter().any(|line| line.contains(&format!("\"url\":\"{url}\"")));
-    let llms = std::fs::read_to_string(site.path("out/llms.txt")).unwrap();
+    let llms = fs::read_to_string(site.path("out/llms.txt")).unwrap();
     let stem = path.strip_suffix(".html").unwrap_or(path);
     (in_sitemap, in_collection, llms.contains(&format!("{BASE}{stem}.md")))
 }
