@@ -106,6 +106,8 @@ pub struct SitePage {
     pub url: String,
     /// Its file, below the site's folder.
     pub path: String,
+    /// Where its Markdown twin lies, below the output folder, if it has one.
+    pub twin: Option<String>,
 }
 
 /// The pages of a site's folder, sorted by address, without what an earlier
@@ -115,7 +117,11 @@ pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
     let manifest = manifest.filter(|(folder, _)| *folder == whole(&plan.site));
     let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
     let inventory = list(plan, &|name| manifest.is_ours(&plan.site, name))?;
-    let page = |name: Name<'_>| SitePage { url: name.url.to_owned(), path: name.path.to_owned() };
+    let page = |name: Name<'_>| SitePage {
+        url: name.url.to_owned(),
+        path: name.path.to_owned(),
+        twin: twin(&plan.base, name.url, Some(name.path)),
+    };
     Ok(inventory.pages.iter().map(page).collect())
 }
 

@@ -53,6 +53,7 @@ pub use build::build;
 pub use error::BuildError;
 pub use glob::Glob;
 pub use inventory::{SitePage, pages};
+pub use marked::places;
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
 pub use plan::{
     Arc, Base, BaseError, Checksum, Declared, Host, Layers, Oversize, Plan, Privacy, SectionRule,

@@ -21,6 +21,17 @@ pub(crate) struct Marked {
     pages: BTreeMap<String, Vec<(usize, String)>>,
 }
 
+/// Where markers are looked for on a page: in what it shows, which
+/// [`Extraction::shown_text`] tells, in its head, in its JSON-LD.
+pub fn places<'e>(seen: &'e Extraction, visible: &'e str) -> Places<'e> {
+    let metas = seen.facts.metas.iter().map(|(_, content)| content.as_str());
+    Places {
+        visible,
+        metas: metas.chain([seen.page.title.as_ref()]).collect(),
+        json_ld: seen.facts.json_ld.iter().map(String::as_str).collect(),
+    }
+}
+
 impl Marked {
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let entities = &spxi::declared(plan)?.entities;
@@ -51,13 +62,7 @@ impl Marked {
     pub(crate) fn look(&self, url: &str, seen: &Extraction, found: &mut Vec<(String, String)>) {
         let Some(wanted) = self.pages.get(url) else { return };
         let visible = seen.shown_text();
-        let metas = seen.facts.metas.iter().map(|(_, content)| content.as_str());
-        let places = Places {
-            visible: &visible,
-            metas: metas.chain([seen.page.title.as_ref()]).collect(),
-            json_ld: seen.facts.json_ld.iter().map(String::as_str).collect(),
-        };
-        self.tell(wanted, &places, found);
+        self.tell(wanted, &places(seen, &visible), found);
     }
 
     /// The same for a page that comes without its HTML.

@@ -7,6 +7,7 @@
 //! Refuses: keys it does not know, and values of another kind, with the place
 //! where they stand.
 
+pub(crate) mod accept;
 pub(crate) mod document;
 pub(crate) mod entity;
 pub(crate) mod flags;

@@ -1,7 +1,10 @@
 //! `rutter spxi`: the entities of a site, from the first draft on.
 
+mod drown;
 mod new;
+mod status;
 mod suggest;
+mod survive;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,12 +24,21 @@ pub(crate) enum Spxi {
     New(new::Args),
     /// Draft entities from what the pages of a site say of themselves
     Suggest(suggest::Args),
+    /// Show which markers reach a reader: page, blocks, twin, summary, cut pages
+    Survive(survive::Args),
+    /// Ask AI systems about the entities and count what of them survives
+    Drown(drown::Args),
+    /// Say what is due: markers, tests, an index that is out of date
+    Status(status::Args),
 }
 
 pub(crate) fn run(command: &Spxi, out: &mut Output) -> anyhow::Result<Exit> {
     match command {
         Spxi::New(args) => new::run(args, out),
         Spxi::Suggest(args) => suggest::run(args, out),
+        Spxi::Survive(args) => survive::run(args, out),
+        Spxi::Drown(args) => drown::run(args, out),
+        Spxi::Status(args) => status::run(args, out),
     }
 }
 
@@ -39,6 +51,9 @@ struct SiteArgs {
     /// Address the site is published at [default: as for `rutter build`]
     #[arg(long, value_name = "URL")]
     base_url: Option<OsString>,
+    /// Folder the site is published from [default: `out` of rutter.toml, else the site's own]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -48,7 +63,8 @@ impl SiteArgs {
     fn settle(&self, out: &mut Output) -> anyhow::Result<Settled> {
         let site = self.site.as_ref().map(|site| ("site", site.clone().into_os_string()));
         let base = self.base_url.as_ref().map(|base| ("base-url", base.clone()));
-        let flags = Flags::of(site.into_iter().chain(base));
+        let target = self.out.as_ref().map(|out| ("out", out.clone().into_os_string()));
+        let flags = Flags::of(site.into_iter().chain(base).chain(target));
         let config = config::load(&flags, self.config.as_deref(), &config::environment)?;
         let settled = settle(config, &Asked::default(), now()?)?;
         for remark in &settled.remarks {
@@ -56,6 +72,29 @@ impl SiteArgs {
         }
         Ok(settled)
     }
+}
+
+/// What AI systems answered, beside `rutter.toml`.
+const HISTORY: &str = "spxi-history.jsonl";
+
+/// Rows as a table whose columns are aligned.
+fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            line.push_str(cell);
+            let gap = width(at) + 2 - cell.chars().count();
+            line.push_str(&" ".repeat(gap));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 /// The name of an entity's file, without its ending.
