@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use oxjsonld::JsonLdParser;
 use rutter_check::{Judging, SpxiFolder, check_spxi_folder};
@@ -100,4 +101,217 @@ fn rename(quad: &str, node: &str, name: &str) -> String {
         }
     }
     parts.join(" ")
+}
+
+/// A site with a marker lost in each of the ways a page can lose one, and an
+/// entity that loses none.
+fn lossy() -> tempfile::TempDir {
+    let folder = stage();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join("target").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let page = |title: &str, summary: &str, head: &str, body: &str| {
+        format!(
+            "<!doctype html><html lang=\"en\"><head><title>{title}</title>\
+             <meta name=\"description\" content=\"{summary}\">{head}</head>\
+             <body><main><h1>{title}</h1>{body}</main></body></html>"
+        )
+    };
+    let filler: String = (0..400)
+        .map(|n| {
+            format!(
+                "<p>Paragraph {n} tells of boats that came in on that day, and of {n} ropes.</p>"
+            )
+        })
+        .collect();
+    let body = format!(
+        "<p>The loft was <b>raised</b> in&nbsp;1903.</p><p>Nets dried</p><p>on the long floor.</p>\
+         <script>var note = \"kept by the harbour office\";</script>{filler}\
+         <p>Its roof is of Norwegian slate.</p>"
+    );
+    write("site/loft.html", &page("Loft", "A house that was raised in 1903.", "", &body));
+    let whole = "<p>The mole was raised in 1874 and is 412 metres long.</p>";
+    let about = "The mole was raised in 1874 and is 412 metres long.";
+    write("site/mole.html", &page("Mole", about, "", whole));
+    write("site/index.html", &page("Home", "The harbour.", "", "<p>Two houses stand here.</p>"));
+    write(
+        "rutter.toml",
+        "site = \"site\"\nout = \"public\"\nbase-url = \"https://harbour.example/\"\n\
+         [spxi]\nkernel = \"The mole was raised in 1874 and is 412 metres long.\"\n",
+    );
+    let entity = |page: &str, name: &str, markers: &str| {
+        format!(
+            "page = \"/{page}\"\ntype = \"Place\"\nname = \"{name}\"\n\
+             negative-tags = [\"NOT a ship\"]\nmarkers = [{markers}]\n"
+        )
+    };
+    let loft = "\"raised in 1903\", \"Nets dried on the long floor\", \
+        \"kept by the harbour office\", \"Norwegian slate\"";
+    write("entities/loft.toml", &entity("loft.html", "Loft", loft));
+    let mole = "\"raised in 1874\", \"412 metres long\"";
+    write("entities/mole.toml", &entity("mole.html", "Mole", mole));
+    let said = run("cd target && rutter build", folder.path());
+    assert!(said.contains("files "), "{said}");
+    folder
+}
+
+#[test] // SPX-066 SPX-076 D70
+fn spec_survive_finds_every_planted_loss_and_no_other() {
+    let folder = lossy();
+    let said = run("cd target && rutter spxi survive --json --svg chart.svg", folder.path());
+    let value: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let markers = |entity: usize| value["entities"][entity]["markers"].as_array().unwrap().clone();
+    // The steps that lose a marker, in their order.
+    let lost: Vec<(String, String, String)> = markers(0)
+        .iter()
+        .map(|marker| {
+            let stages = marker["stages"].as_object().unwrap();
+            let mut lost: Vec<&str> = stages
+                .iter()
+                .filter(|(_, kept)| **kept == false)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            lost.sort_unstable();
+            let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+            (text(&marker["text"]), text(&marker["status"]), lost.join(" "))
+        })
+        .collect();
+    let all = "blocks cut-100k cut-20k cut-50k cut-5k kernel summary twin visible";
+    let wanted = [
+        ("raised in 1903", "visible", "kernel"),
+        ("Nets dried on the long floor", "absent", all),
+        ("kept by the harbour office", "absent", all),
+        ("Norwegian slate", "visible", "cut-20k cut-5k kernel summary"),
+    ];
+    let wanted = wanted.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()));
+    assert_eq!(lost, wanted);
+    // Nothing is lost of what is everywhere.
+    for marker in markers(1) {
+        assert_eq!(marker["first_lost"], serde_json::Value::Null, "{marker}");
+        assert!(marker["stages"].as_object().unwrap().values().all(|kept| *kept == true));
+    }
+    let chart = fs::read_to_string(folder.path().join("target/chart.svg")).unwrap();
+    assert!(chart.starts_with("<svg") && chart.contains("<title"), "{chart}");
+    let strict =
+        run("cd target && rutter spxi survive --strict > /dev/null; echo $?", folder.path());
+    assert!(strict.ends_with("1\n"), "{strict}");
+}
+
+/// Questions that were put, each with its answer's number.
+fn questions(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("target/asked.txt")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test] // SPX-078 D73
+fn ours_a_killed_run_does_not_put_an_answered_question_again() {
+    let folder = lossy();
+    let script = "read q; echo \"$q\" >> asked.txt\n\
+        if [ \"$(wc -l < asked.txt)\" = 4 ] && [ ! -e killed ]; then touch killed; kill -9 $PPID; fi\n\
+        echo \"The Loft was raised in 1903 under Norwegian slate.\"\n";
+    fs::write(folder.path().join("target/ask.sh"), script).unwrap();
+    let ask = "cd target && rutter spxi drown --run spring --system 'one=exec sh ask.sh'; echo $?";
+    let first = run(ask, folder.path());
+    assert!(first.ends_with("137\n"), "{first}");
+    assert_eq!(questions(folder.path()).len(), 4);
+    let second = run(ask, folder.path());
+    assert!(second.contains("7 answered, 0 counted from kept answers, 3 known before"), "{second}");
+    assert!(second.ends_with("0\n"), "{second}");
+    let asked = questions(folder.path());
+    // Ten questions, and the one whose answer never came.
+    assert_eq!(asked.len(), 11);
+    assert_eq!(asked[3], asked[4]);
+    let distinct: BTreeSet<&String> = asked.iter().collect();
+    assert_eq!(distinct.len(), 10);
+    // Once more: nobody is asked.
+    let third = run(ask, folder.path());
+    assert!(third.contains("0 answered, 0 counted from kept answers, 10 known before"), "{third}");
+    assert_eq!(questions(folder.path()).len(), 11);
+}
+
+#[test] // SPX-007 SPX-075 SPX-077 SPX-078 D71 D72
+fn ours_answers_lead_to_states_that_the_owner_accepts() {
+    let folder = lossy();
+    let answers = |name: &str, text: &str| {
+        for entity in ["loft", "mole"] {
+            for question in ["what", "who", "different", "used", "open"] {
+                let path = folder.path().join(format!("target/{name}/{entity}/{question}.txt"));
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+        }
+    };
+    answers("a", "The Loft was raised in 1903 under Norwegian slate. The Mole was raised in 1874.");
+    answers("b", "I do not know that.");
+    let entity = folder.path().join("target/entities/loft.toml");
+    let before = fs::read_to_string(&entity).unwrap();
+    // One system says nothing about others: nothing is estimated.
+    let said =
+        run("cd target && rutter spxi drown --run one --transcripts a=a --accept", folder.path());
+    assert!(said.contains("too few answers"), "{said}");
+    assert_eq!(fs::read_to_string(&entity).unwrap(), before);
+    let drown = "cd target && rutter spxi drown --run two --transcripts a=a --transcripts b=b";
+    let said = run(drown, folder.path());
+    assert!(said.contains("BDR 0.50, suggested state contested"), "{said}");
+    // A suggestion is none of the index's business until it is accepted.
+    assert_eq!(fs::read_to_string(&entity).unwrap(), before);
+    run(&format!("{drown} --accept"), folder.path());
+    let after = fs::read_to_string(&entity).unwrap();
+    let wanted = before
+        .replace("name = \"Loft\"\n", "name = \"Loft\"\nbasin-state = \"contested\"\nbdr = 0.5\n");
+    assert_eq!(after, wanted);
+    run("cd target && rutter build", folder.path());
+    let index = fs::read_to_string(folder.path().join("target/public/spxi-index.jsonld")).unwrap();
+    assert!(index.contains("\"spxi:bdrEstimate\": 0.5"), "{index}");
+    assert!(index.contains("\"spxi:basinState\": \"contested\""));
+    // All of a sudden another answer: the system changed, not the claims.
+    answers("a", "The Loft is a flat for rent.");
+    let said = run(
+        "cd target && rutter spxi drown --run three --transcripts a=a --transcripts b=b",
+        folder.path(),
+    );
+    assert!(said.contains("SV009") && said.contains("silent change of a"), "{said}");
+}
+
+#[test] // SPX-074 SPX-075 SPX-076 SPX-077 SPX-078
+fn ours_status_says_what_is_due() {
+    let folder = lossy();
+    let status =
+        |more: &str| run(&format!("cd target && rutter spxi status {more}"), folder.path());
+    let said = status("");
+    for line in [
+        "Loft    2/4           never       -",
+        "Mole    2/2           never       -",
+        "- `Mole`: AI systems were never asked",
+        "- `Loft`: marker `kept by the harbour office` is absent on its page",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    // A collision that was noted, with no word about it.
+    let file = folder.path().join("target/entities/mole.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let collision = "[[collisions]]\nwith = \"The Mole (novel)\"\ndiffers = \"A book.\"\nnoted = \"2026-09-01\"\n";
+    fs::write(&file, format!("{text}{collision}")).unwrap();
+    let said = status("--strict; echo $?");
+    for line in [
+        "- `Mole`: no negative tag speaks of `The Mole (novel)`",
+        "- `Mole`: `The Mole (novel)` was noted on 2026-09-01, and nobody was asked since",
+        "- `Mole`: the published index says something else of it",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(said.ends_with("1\n"), "{said}");
+    // After a test by three systems only the other things are due.
+    let systems = ["a", "b", "c"].map(|name| {
+        format!("--system '{name}=echo The Mole was raised in 1874, the Loft in 1903.'")
+    });
+    run(&format!("cd target && rutter spxi drown {}", systems.join(" ")), folder.path());
+    let said = status("");
+    assert!(!said.contains("asked since") && !said.contains("never"), "{said}");
+    let said = status("--model-updated 2026-12-01");
+    assert!(said.contains("- `Mole`: an AI system changed since it was asked"), "{said}");
+    let later = run("cd target && SOURCE_DATE_EPOCH=1812758400 rutter spxi status", folder.path());
+    assert!(later.contains("`Mole`: AI systems were last asked"), "{later}");
 }
