@@ -188,14 +188,20 @@ impl Found {
                 items.iter().for_each(|item| self.node(plan, url, item, depth + 1))
             }
             Value::Object(members) => {
-                self.entity(plan, url, value);
-                members.values().for_each(|inner| self.node(plan, url, inner, depth + 1));
+                // What stands inside another thing is only mentioned here.
+                let is_top = depth <= 1;
+                self.entity(plan, url, value, is_top);
+                for (name, inner) in members {
+                    // The things of a graph stand for themselves.
+                    let is_graph = name == "@graph" && depth == 0;
+                    self.node(plan, url, inner, if is_graph { 0 } else { depth + 2 });
+                }
             }
             _ => {}
         }
     }
 
-    fn entity(&mut self, plan: &Plan, url: &str, node: &Value) {
+    fn entity(&mut self, plan: &Plan, url: &str, node: &Value, is_top: bool) {
         let kinds = texts(node.get("@type"));
         let bare = |kind: &String| kind.rsplit(['/', ':', '#']).next().unwrap_or(kind).to_owned();
         let Some(kind) = kinds.iter().map(bare).find(|kind| is_about(kind)) else { return };
@@ -206,6 +212,7 @@ impl Found {
         let mut own = texts(node.get("url")).into_iter().chain(texts(node.get("@id")));
         let inside = own.find(|own| own.starts_with(plan.base.as_str()));
         let page = inside.as_deref().map(|own| path_of(plan, own));
+        let page = page.or_else(|| is_top.then(|| path_of(plan, url)));
         let tags = |term: &str| {
             let of = |prefix: &str| texts(node.get(format!("{prefix}:{term}")));
             let mut all = of("spxi");
@@ -237,10 +244,7 @@ impl Found {
                 merge(&mut known.markers, draft.markers);
                 merge(&mut known.negative_tags, draft.negative_tags);
             }
-            None => {
-                let page = draft.page.or_else(|| Some(path_of(plan, url)));
-                self.drafts.push((Draft { page, ..draft }, 1));
-            }
+            None => self.drafts.push((draft, 1)),
         }
     }
 
