@@ -516,6 +516,8 @@ def sites():
          files={"robots.txt": f"User-agent: *\nAllow: /\n\n{AI}Disallow: /\n\nSitemap: {SITE}/sitemap.xml\n"})
     site("robots-home-packet", "The pattern of the specification misses a packet.", "SPX-056 D80", index(), ("SX108", ""),
          files={"robots.txt": ROBOTS.replace("Allow: /spxi-packet.jsonld\n", "")})
+    site("no-pages", "Files of a site without its pages: what needs them is not checked.", "C08 D65", index(), ("SX090", ""),
+         files={"index.html": ..., "north.html": ...})
     site("packet-of-another", "A packet that speaks of another page.", "D68", index(),
          files={"north/spxi-packet.jsonld": json.dumps(packet(**{"@id": SITE + "/south/spxi-packet.jsonld", "url": SITE + "/south"}))},
          others={"north/spxi-packet.jsonld": [["SX121", ""]]})
