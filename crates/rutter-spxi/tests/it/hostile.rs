@@ -9,7 +9,7 @@ use rutter_spxi::{Given, judge_index, read_index};
 const CONTEXT: &str =
     r#""@context":{"@vocab":"https://schema.org/","spxi":"https://spxi.dev/vocabulary#"}"#;
 /// Hundreds of times what the slowest takes when nothing is wrong.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 fn repeated(n: usize, one: impl Fn(usize) -> String) -> String {
     (0..n).map(one).collect::<Vec<_>>().join(",")
