@@ -29,7 +29,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
-                   robots verdicts, sitemaps and schemas where the folder has them
+                   robots verdicts, sitemaps, schemas and SPXI indexes where the folder has them
   schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers

@@ -89,7 +89,8 @@ fn lint(schema: &Path, file: &Path) -> Command {
 pub(crate) fn outside(folder: &Path) -> anyhow::Result<bool> {
     let (robots, sitemaps, xsd) =
         (folder.join("robots"), folder.join("sitemaps"), folder.join("xsd"));
-    if !robots.is_dir() && !sitemaps.is_dir() && !xsd.is_dir() {
+    let spxi = folder.join("spxi");
+    if ![&robots, &sitemaps, &xsd, &spxi].iter().any(|part| part.is_dir()) {
         return Ok(false);
     }
     run(cargo(&["build", "--quiet", "--package", "rutter"]))?;
@@ -99,6 +100,9 @@ pub(crate) fn outside(folder: &Path) -> anyhow::Result<bool> {
     }
     if sitemaps.is_dir() {
         read_all(&rutter, &sitemaps)?;
+    }
+    if spxi.is_dir() {
+        indexes(&rutter, &spxi)?;
     }
     if xsd.is_dir() {
         schemas(Some(&xsd))?;
@@ -115,6 +119,21 @@ fn read_all(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
         ensure!(matches!(code, Some(0 | 1)), "{}: ended with {code:?}", path.display());
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         println!("{}", said.lines().last().unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Every SPXI index that is in use can be read, and is judged.
+fn indexes(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path().join("spxi-index.jsonld");
+        for (mode, codes) in [(Some("--lenient"), &[0][..]), (None, &[0, 1])] {
+            let output = Command::new(rutter).arg("check").args(mode).arg(&path).output()?;
+            let code = output.status.code().unwrap_or(-1);
+            ensure!(codes.contains(&code), "{}: ended with {code}", path.display());
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            println!("{}", said.lines().last().unwrap_or_default());
+        }
     }
     Ok(())
 }

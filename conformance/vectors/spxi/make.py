@@ -502,6 +502,9 @@ def sites():
     site("custom-element-above", "An element of SPXI beside the entries.", "SPX-046", index(), ("SX109", ""),
          files={"sitemap.xml": sitemap(("/", OLD), ("/north", OLD + LINK)).replace("</urlset>", f'<x:index xmlns:x="{SPXI}"/></urlset>')},
          others={"sitemap.xml": [["SM019", "line 5"]]})
+    site("no-namespace", "The prefix of the links has no address.", "SPX-043", index(), ("SX099", ENTITY + "/@id"),
+         files={"sitemap.xml": sitemap(("/", OLD), ("/north", OLD + LINK)).replace(' xmlns:xhtml="http://www.w3.org/1999/xhtml"', "")},
+         others={"sitemap.xml": [["SM023", "line 4"]]})
     site("no-sitemap", "An index instead of a sitemap.", "SPX-048", index(), ("SX101", ""), files={"sitemap.xml": ...})
     site("silent-files", "Nothing names the index.", "SPX-055 SPX-056 SPX-059 SPX-061", index(),
          ("SX103", ""), ("SX103", ""), ("SX105", ""), ("SX106", ""), ("SX104", ""),
@@ -516,6 +519,8 @@ def sites():
          files={"robots.txt": f"User-agent: *\nAllow: /\n\n{AI}Disallow: /\n\nSitemap: {SITE}/sitemap.xml\n"})
     site("robots-home-packet", "The pattern of the specification misses a packet.", "SPX-056 D80", index(), ("SX108", ""),
          files={"robots.txt": ROBOTS.replace("Allow: /spxi-packet.jsonld\n", "")})
+    site("no-pages", "Files of a site without its pages: what needs them is not checked.", "C08 D65", index(), ("SX090", ""),
+         files={"index.html": ..., "north.html": ...})
     site("packet-of-another", "A packet that speaks of another page.", "D68", index(),
          files={"north/spxi-packet.jsonld": json.dumps(packet(**{"@id": SITE + "/south/spxi-packet.jsonld", "url": SITE + "/south"}))},
          others={"north/spxi-packet.jsonld": [["SX121", ""]]})

@@ -46,7 +46,8 @@ pub struct SpxiFolder<'f> {
 
 /// Judges the index of a folder with everything that lies beside it: sitemap,
 /// robots.txt, llms.txt, pages and packets. The index comes first, then each
-/// other file with what is wrong with it alone.
+/// other file with what is wrong with it alone. Where there is no page at all,
+/// what needs pages is not checked.
 ///
 /// An error is a folder without an index, or one that cannot be read.
 pub fn check_spxi_folder(
@@ -68,7 +69,8 @@ pub fn check_spxi_folder(
             robots: look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&it)),
             llms: look(&folder.dir.join("llms.txt"))?
                 .map_found(|it| String::from_utf8_lossy(&it).into_owned()),
-            pages: home.as_ref().map(|_| &pages as &dyn Pages),
+            // Without any page it is a handful of files, not a site.
+            pages: (home.is_some() && has_page(folder.dir)).then_some(&pages as &dyn Pages),
         },
     };
     let mut judgements = Vec::new();
@@ -356,6 +358,10 @@ impl Pages for FolderPages<'_> {
         }
         Some(found)
     }
+}
+
+fn has_page(dir: &Path) -> bool {
+    !pages_below(dir).is_empty()
 }
 
 /// Every page of a folder, in order.

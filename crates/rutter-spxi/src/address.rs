@@ -116,6 +116,12 @@ pub(crate) fn page_key(url: &str) -> Option<String> {
 
 /// Scheme, host and port.
 pub(crate) fn origin(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    Some(url.origin().ascii_serialization())
+    page_key(url).map(|key| origin_of_key(&key).to_owned())
+}
+
+/// The same, of an address that is written as a key.
+pub(crate) fn origin_of_key(key: &str) -> &str {
+    let start = key.find("://").map_or(0, |at| at + 3);
+    let end = key.get(start..).and_then(|rest| rest.find(['/', '?'])).map(|at| start + at);
+    end.and_then(|end| key.get(..end)).unwrap_or(key)
 }

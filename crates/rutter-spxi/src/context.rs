@@ -15,11 +15,10 @@ use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use url::Url;
 
 use crate::graph::{At, Places, Step};
+use crate::height::{HIGHEST, TooHigh, height};
 use crate::json::Value;
 use crate::{MP, SCHEMA, SPXI, rules};
 
-/// Definitions that lead to definitions.
-const DEEPEST: usize = 64;
 /// The ways in which schema.org's own context is named.
 const KNOWN: [&str; 4] = [
     "https://schema.org",
@@ -43,6 +42,8 @@ pub(crate) struct Contexts<'v> {
     pub(crate) n_inner: usize,
     /// Terms defined anywhere.
     pub(crate) n_terms: usize,
+    /// Terms of contexts that belong to terms.
+    pub(crate) n_scoped: usize,
     /// Faults of the context that were told; each is told once.
     told: HashSet<String>,
 }
@@ -114,6 +115,7 @@ impl<'v> Contexts<'v> {
             is_stopped: false,
             n_inner: 0,
             n_terms: 0,
+            n_scoped: 0,
             told: HashSet::new(),
         }
     }
@@ -234,6 +236,15 @@ impl<'v> Contexts<'v> {
         places: &mut Places<'v>,
         sink: &mut dyn FindingSink,
     ) {
+        if let Err(TooHigh(key)) = height(object, 0, &mut self.n_scoped) {
+            self.is_stopped = true;
+            if self.told.insert("circle".to_owned()) {
+                let mut pointer = places.show(at);
+                crate::json::push_step(&mut pointer, key);
+                let place = Place { line: None, pointer };
+                sink.report(Finding::new(&rules::CONTEXT_LOOP, place, ""));
+            }
+        }
         let members = object.members();
         let is_term = |key: &str| !key.is_empty() && !key.starts_with('@');
         let pending = members.iter().filter(|(key, _)| is_term(key));
@@ -251,16 +262,15 @@ impl<'v> Contexts<'v> {
         for (key, value) in members.iter().filter(|(key, _)| is_term(key)) {
             self.n_terms += 1;
             let is_form = matches!(value, Value::Null | Value::Text(_) | Value::Map(_));
-            let result = self.define_term(key, context, &mut local, 0);
-            let rule = match result {
-                _ if !is_form => &rules::CONTEXT_FORM,
-                Err(Circle) if self.told.insert("circle".to_owned()) => &rules::CONTEXT_LOOP,
-                _ => continue,
-            };
-            self.is_stopped = true;
-            let mut pointer = places.show(at);
-            crate::json::push_step(&mut pointer, key);
-            sink.report(Finding::new(rule, Place { line: None, pointer }, ""));
+            // A circle has been told; its terms mean nothing.
+            drop(self.define_term(key, context, &mut local, 0));
+            if !is_form {
+                self.is_stopped = true;
+                let mut pointer = places.show(at);
+                crate::json::push_step(&mut pointer, key);
+                let place = Place { line: None, pointer };
+                sink.report(Finding::new(&rules::CONTEXT_FORM, place, ""));
+            }
         }
     }
 
@@ -285,7 +295,7 @@ impl<'v> Contexts<'v> {
             },
             _ => None,
         };
-        let expanded = if DEEPEST < depth {
+        let expanded = if HIGHEST < depth {
             Err(Circle)
         } else {
             written.map_or(Ok(None), |text| self.expand(text, Some(key), context, local, depth))

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use rutter_finding::{Finding, FindingSink, Refusal, Rule, quoted};
 use rutter_page::{HttpUrl, Timestamp};
 
-use crate::address::{INDEX, doi, origin, page_key};
+use crate::address::{INDEX, doi, origin, origin_of_key, page_key};
 use crate::compare;
 use crate::graph::{At, Graph};
 use crate::index::{Entity, Index, Kernel};
@@ -134,7 +134,10 @@ fn ask_processor(
     if contexts.is_stopped {
         return None;
     }
-    if MOST_DEFINITIONS < contexts.n_inner.saturating_mul(contexts.n_terms) {
+    let copied = contexts.n_inner.saturating_mul(contexts.n_terms);
+    // A context of a term is taken anew wherever the term stands.
+    let scoped = contexts.n_scoped.saturating_mul(graph.nodes.len());
+    if MOST_DEFINITIONS < copied.saturating_add(scoped) {
         unchecked.push("rule 1 (too many contexts)");
         return None;
     }
@@ -208,7 +211,7 @@ impl Judge<'_, '_, '_> {
                 match page_key(id) {
                     None => self.report(&rules::ENTITY_ID_FORM, at, &quoted(id)),
                     Some(key) => {
-                        if is_elsewhere(id, home) {
+                        if is_elsewhere(&key, home) {
                             self.report(&rules::ENTITY_HOST, at, &quoted(id));
                         }
                         let fragment = id.split_once('#').map_or("", |(_, fragment)| fragment);
@@ -304,7 +307,7 @@ impl Judge<'_, '_, '_> {
             match page_key(id) {
                 None => self.report(&rules::SURFACE_ID_FORM, *at, &quoted(id)),
                 Some(key) => {
-                    if is_elsewhere(id, home) {
+                    if is_elsewhere(&key, home) {
                         self.report(&rules::SURFACE_HOST, *at, &quoted(id));
                     }
                     let fragment = id.split_once('#').map_or("", |(_, fragment)| fragment);
@@ -317,6 +320,6 @@ impl Judge<'_, '_, '_> {
     }
 }
 
-fn is_elsewhere(url: &str, home: Option<&str>) -> bool {
-    home.is_some_and(|home| origin(url).is_some_and(|origin| origin != home))
+fn is_elsewhere(key: &str, home: Option<&str>) -> bool {
+    home.is_some_and(|home| origin_of_key(key) != home)
 }

@@ -17,6 +17,7 @@ mod address;
 mod compare;
 mod context;
 mod graph;
+mod height;
 mod index;
 mod json;
 mod judge;

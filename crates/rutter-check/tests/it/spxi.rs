@@ -215,6 +215,7 @@ fn ours_no_address_leaves_the_folder() {
     let dir = outer.path().join("site");
     fs::create_dir(&dir).unwrap();
     fs::write(outer.path().join("secret.html"), "<p>secret").unwrap();
+    fs::write(dir.join("index.html"), "<p>home").unwrap();
     let good = String::from_utf8(bytes("whole.jsonld")).unwrap();
     for address in ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/a/..%5c..%5csecret"] {
         fs::write(dir.join("spxi-index.jsonld"), good.replace("/north\"", &format!("{address}\"")))

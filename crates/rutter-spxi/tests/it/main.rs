@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
+mod hostile;
+mod shapes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
