@@ -28,8 +28,9 @@ pub(crate) fn run(file: &str) -> anyhow::Result<()> {
             ensure!(is_known, "the columns are others: {line}");
             continue;
         }
-        // A member of an enumeration is a value, not a type.
-        if of_enumeration.is_empty() {
+        // A member of an enumeration is a value; a few are types besides, and
+        // then they have parents.
+        if of_enumeration.is_empty() || !parents.is_empty() {
             ensure!(id.ends_with(&format!("/{label}")), "line {}: {id} {label}", n + 1);
             let parents = parents.split(',').map(|it| it.trim().trim_end_matches('/'));
             let parents = parents.filter_map(|it| it.strip_prefix("https://schema.org/"));
