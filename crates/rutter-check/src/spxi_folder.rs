@@ -57,8 +57,12 @@ pub fn check_spxi_folder(
     let bytes = fs::read(folder.dir.join(INDEX))?;
     let index = read_index(&bytes, &mut ()).unwrap_or_default();
     let home = home_of(&index);
-    let pages = FolderPages { folder, home: home.as_deref(), now: judging.now };
     let (listed, foreign) = sitemap(folder.dir, home.as_deref())?;
+    let named = match &listed {
+        Look::Found(listed) => Some(listed.iter().map(|it| it.url.clone()).collect()),
+        _ => None,
+    };
+    let pages = FolderPages { folder, home: home.as_deref(), now: judging.now, named };
     let given = Given {
         address: None,
         types: folder.types,
@@ -298,6 +302,9 @@ struct FolderPages<'f> {
     folder: &'f SpxiFolder<'f>,
     home: Option<&'f str>,
     now: Option<Timestamp>,
+    /// Addresses of the sitemap; pages that it does not name are not meant to
+    /// be found.
+    named: Option<Vec<String>>,
 }
 
 impl FolderPages<'_> {
@@ -341,14 +348,10 @@ impl Pages for FolderPages<'_> {
     fn head_links(&self) -> Option<Vec<(String, bool)>> {
         let home = self.home?;
         let mut found = Vec::new();
-        for path in pages_below(self.folder.dir) {
-            let name = path.strip_prefix(self.folder.dir).ok()?;
-            let parts: Vec<String> =
-                name.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-            let url = format!("{home}/{}", parts.join("/"));
+        for (url, path) in self.files(home) {
             let is_small = fs::metadata(&path).is_ok_and(|it| it.len() <= LARGEST_PAGE);
             let bytes = if is_small { fs::read(&path).unwrap_or_default() } else { continue };
-            let Some(facts) = self.facts(&url.replace(' ', "%20"), &bytes) else { continue };
+            let Some(facts) = self.facts(&url, &bytes) else { continue };
             let has_link = facts.head_links.iter().any(|link| {
                 link.has("alternate")
                     && link.media_type.as_deref() == Some("application/ld+json")
@@ -358,6 +361,30 @@ impl Pages for FolderPages<'_> {
         }
         Some(found)
     }
+}
+
+impl FolderPages<'_> {
+    /// The pages of the sitemap that are files, else every page of the folder.
+    fn files(&self, home: &str) -> Vec<(String, PathBuf)> {
+        let dir = self.folder.dir;
+        if let Some(named) = &self.named {
+            let files =
+                named.iter().filter_map(|url| Some((url.clone(), file_of(dir, home, url)?)));
+            return files.filter(|(_, path)| is_html(path)).collect();
+        }
+        let mut files = Vec::new();
+        for path in pages_below(dir) {
+            let Ok(name) = path.strip_prefix(dir) else { continue };
+            let parts: Vec<String> =
+                name.iter().map(|part| part.to_string_lossy().replace(' ', "%20")).collect();
+            files.push((format!("{home}/{}", parts.join("/")), path));
+        }
+        files
+    }
+}
+
+fn is_html(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "html" || it == "htm" || it == "xhtml")
 }
 
 fn has_page(dir: &Path) -> bool {
@@ -377,10 +404,7 @@ fn pages_below(dir: &Path) -> Vec<PathBuf> {
             let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
             if kind.is_dir() && !is_hidden {
                 folders.push(path);
-            } else if kind.is_file()
-                && path.extension().is_some_and(|it| it == "html" || it == "htm")
-                && found.len() < MOST_PAGES
-            {
+            } else if kind.is_file() && is_html(&path) && found.len() < MOST_PAGES {
                 found.push(path);
             }
         }
