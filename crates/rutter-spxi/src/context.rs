@@ -499,7 +499,12 @@ impl<'v> Contexts<'v> {
             {
                 return Cow::Owned(join(&term.iri, rest));
             }
-            return Cow::Borrowed(text);
+            // Without an address of their own they are read as in names.
+            return match prefix {
+                "spxi" => Cow::Owned(join(SPXI, rest)),
+                "mp" => Cow::Owned(join(MP, rest)),
+                _ => Cow::Borrowed(text),
+            };
         }
         let base = self.chain(ctx).map(|it| &it.base).find(|said| said.is_something());
         let joined =
