@@ -599,7 +599,7 @@ def main():
     if sys.argv[1:] == ["--check"]:
         wrong = sorted(str(path) for path in there ^ set(wanted))
         wrong += [str(path) for path, data in wanted.items() if path in there and path.read_bytes() != data]
-        sys.exit("\n".join(wrong))
+        sys.exit("\n".join(wrong) or 0)
     for path in there - set(wanted):
         path.unlink()
     for path, data in wanted.items():

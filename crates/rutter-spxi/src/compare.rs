@@ -69,7 +69,8 @@ fn names_index(text: &str) -> bool {
     text.match_indices(INDEX).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + INDEX.len()..).unwrap_or_default();
-        before.ends_with('/') && is_end(after.chars().next())
+        // A full stop may end the sentence.
+        before.ends_with('/') && is_end(after.trim_start_matches('.').chars().next())
     })
 }
 

@@ -51,9 +51,40 @@ pub(crate) struct Contexts<'v> {
 #[derive(Debug, Default)]
 struct Context<'v> {
     parent: Option<usize>,
-    terms: HashMap<&'v str, Option<Term>>,
+    terms: Terms<'v>,
     vocab: Said,
     base: Said,
+}
+
+/// Terms by name. Most contexts have two or three, and every name of the
+/// document is looked up, so a few are simply compared.
+#[derive(Debug, Default)]
+struct Terms<'v> {
+    all: Vec<(&'v str, Option<Term>)>,
+    by_name: HashMap<&'v str, usize>,
+}
+
+impl<'v> Terms<'v> {
+    const FEW: usize = 8;
+
+    fn get(&self, name: &str) -> Option<&Option<Term>> {
+        let at = if self.all.len() <= Self::FEW {
+            self.all.iter().position(|(key, _)| *key == name)
+        } else {
+            self.by_name.get(name).copied()
+        };
+        at.and_then(|at| self.all.get(at)).map(|(_, term)| term)
+    }
+
+    fn insert(&mut self, name: &'v str, term: Option<Term>) {
+        match self.by_name.get(name).and_then(|at| self.all.get_mut(*at)) {
+            Some(known) => known.1 = term,
+            None => {
+                self.by_name.insert(name, self.all.len());
+                self.all.push((name, term));
+            }
+        }
+    }
 }
 
 /// What a context says about an address that names are completed by.
@@ -128,11 +159,10 @@ impl<'v> Contexts<'v> {
     /// The usual context, for a document that has none.
     pub(crate) fn usual(&mut self) -> Ctx {
         let term = |iri: &str| Some(Term { iri: iri.to_owned(), is_address: false, is_map: false });
-        self.all.push(Context {
-            terms: [("spxi", term(SPXI)), ("mp", term(MP))].into_iter().collect(),
-            vocab: Said::Is(SCHEMA.to_owned()),
-            ..Context::default()
-        });
+        let mut terms = Terms::default();
+        terms.insert("spxi", term(SPXI));
+        terms.insert("mp", term(MP));
+        self.all.push(Context { terms, vocab: Said::Is(SCHEMA.to_owned()), ..Context::default() });
         Ctx(self.all.len() - 1)
     }
 
@@ -283,7 +313,7 @@ impl<'v> Contexts<'v> {
     ) -> Result<(), Circle> {
         if !local.begun.insert(key) {
             // Finished, or a circle: then it has no meaning yet.
-            return if context.terms.contains_key(key) { Ok(()) } else { Err(Circle) };
+            return if context.terms.get(key).is_some() { Ok(()) } else { Err(Circle) };
         }
         let value = local.pending.get(key).copied();
         let written = match value {
@@ -469,7 +499,12 @@ impl<'v> Contexts<'v> {
             {
                 return Cow::Owned(join(&term.iri, rest));
             }
-            return Cow::Borrowed(text);
+            // Without an address of their own they are read as in names.
+            return match prefix {
+                "spxi" => Cow::Owned(join(SPXI, rest)),
+                "mp" => Cow::Owned(join(MP, rest)),
+                _ => Cow::Borrowed(text),
+            };
         }
         let base = self.chain(ctx).map(|it| &it.base).find(|said| said.is_something());
         let joined =

@@ -4,6 +4,7 @@
 
 mod hostile;
 mod shapes;
+mod site;
 
 use std::fs;
 use std::path::{Path, PathBuf};

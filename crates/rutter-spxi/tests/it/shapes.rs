@@ -76,6 +76,7 @@ fn spec_addresses_are_completed() {
     for (context, id, expected) in [
         (USUAL, "https://a.example/x", "https://a.example/x"),
         (USUAL, "x", "x"),
+        (r#"{"@vocab":"https://schema.org/"}"#, "spxi:x", "https://spxi.dev/vocabulary#x"),
         (
             r#"{"@base":"https://a.example/b/","spxi":"https://spxi.dev/vocabulary#"}"#,
             "../x#y",
