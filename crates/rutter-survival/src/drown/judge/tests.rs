@@ -1,5 +1,6 @@
 //! Answers, and what is counted in them.
 
+use proptest::prelude::*;
 use rutter_spxi::Collision;
 
 use super::*;
@@ -197,5 +198,29 @@ fn ours_any_answer_can_be_judged() {
         for question in Question::ALL {
             assert!(!judge(&subject, question, answer).is_correct());
         }
+    }
+}
+
+proptest! {
+    #[test] // D73
+    fn ours_scores_agree_with_themselves(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "The Tide House", "Tide House (band)", "band", "not", ". ", "; ", ", ", "\n\n", "it is",
+            "a museum of tides in Cork", "built in 1890", "BUILT IN\n1890", "**", "`", "](x)", "[",
+            "The keeper\u{2019}s log", "\u{df}", "e.g.", "unlike", "潮の家。", "open daily",
+        ]), 0..24),
+        question in prop::sample::select(Question::ALL.to_vec()),
+    ) {
+        let subject = subject("The Tide House", &["The Tide House (band)", "https://x.example/Cork"]);
+        let answer = pieces.join(" ");
+        let scores = judge(&subject, question, &answer);
+        prop_assert_eq!(&scores, &judge(&subject, question, &answer));
+        prop_assert!(scores.markers.kept <= 2 && scores.sentences.kept <= 2);
+        prop_assert!((0.0..=1.0).contains(&scores.gamma()));
+        prop_assert!(!scores.is_correct() || (scores.is_named && scores.is_known));
+        // More words behind another paragraph take no claim away.
+        let more = judge(&subject, question, &format!("{answer}\n\nAnd nothing else."));
+        prop_assert!(scores.markers.kept <= more.markers.kept);
+        prop_assert!(scores.is_named <= more.is_named);
     }
 }
