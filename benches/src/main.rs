@@ -23,6 +23,7 @@ mod scale;
 mod score;
 mod scp;
 mod sitemap;
+mod spxi;
 mod table;
 
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "markers" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "scp" | "extract" | "markers" | "sitemap" | "spxi")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -73,6 +74,9 @@ fn main() -> anyhow::Result<()> {
             if chore == "arc" {
                 return arc::run(number("--pages", 1_000_000), n_rounds);
             }
+            if chore == "spxi" {
+                return spxi::run(n_rounds);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -103,7 +107,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

@@ -7,11 +7,12 @@ use anyhow::ensure;
 use crate::{cargo, root};
 
 /// Parts by the name the program has for them, and where each is kept.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 5] = [
     ("cli", "docs/cli.md"),
     ("config", "docs/config.md"),
     ("rules", "docs/rules.md"),
     ("schema", "docs/rutter.schema.json"),
+    ("entity-schema", "docs/entity.schema.json"),
 ];
 
 pub(crate) fn write() -> anyhow::Result<()> {

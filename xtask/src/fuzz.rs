@@ -49,6 +49,9 @@ pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
     if let Some(ending) = target.strip_prefix("arc_") {
         return seed_arc(ending, corpus);
     }
+    if target == "spxi" {
+        return seed_spxi(corpus);
+    }
     if matches!(target, "robots" | "sitemap") {
         return seed_signposts(target, corpus);
     }
@@ -118,6 +121,18 @@ fn seed_arc(ending: &str, corpus: &Path) -> anyhow::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.contains(&format!(".{ending}")) && !name.ends_with(".expect.json") {
+            fs::copy(&path, corpus.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The vectors of SPXI, but for the large ones.
+fn seed_spxi(corpus: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(root().join("conformance/vectors/spxi/files"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".jsonld") && fs::metadata(&path)?.len() <= 16_384 {
             fs::copy(&path, corpus.join(name))?;
         }
     }

@@ -10,6 +10,7 @@ mod docs;
 mod fuzz;
 mod interop;
 mod outside;
+mod schemaorg;
 mod score;
 mod signpost;
 mod tidy;
@@ -29,6 +30,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
                    robots verdicts, sitemaps and schemas where the folder has them
+  schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers
   bench build      time, memory and bytes of building a site of ten thousand pages
@@ -36,6 +38,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench sitemap    speed and memory of sitemaps beside peers
   bench arc        speed and memory of ARC sitemaps beside bare streaming
   bench markers    time of looking for a site's SPXI markers beside extraction
+  bench spxi       speed of judging an SPXI index beside parsing it
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", folder] => score::outside(folder),
+        ["schemaorg", file] => schemaorg::run(file),
         ["bench", rest @ ..] => bench(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
         _ => Err(anyhow::anyhow!(USAGE)),
@@ -110,8 +114,8 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
-    if let ["arc", rest @ ..] = rest {
-        return run(command.arg("arc").args(rest));
+    if let [chore @ ("arc" | "spxi"), rest @ ..] = rest {
+        return run(command.arg(chore).args(rest));
     }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;

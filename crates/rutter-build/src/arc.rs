@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::gate::{Bar, Wishes};
 use crate::inventory::prefix;
 use crate::ledger::{Row, Sight};
-use crate::pack::Record;
+use crate::pack::{Record, Withheld};
 use crate::plan::{Checksum, Plan};
 
 /// Most tags an entry gets.
@@ -214,6 +214,30 @@ pub(crate) fn entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'st
         ai_checksum: checksum(plan, record).map(Str::from),
         ai_snapshot: snapshot.and_then(Object::new),
         ..Entry::new(url, Some(true))
+    })
+}
+
+/// The entry of a page that needs a login, for those who are let in (D57).
+pub(crate) fn partner_entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'static>> {
+    if row.sight != Sight::Bare || is_below(plan, plan.arc.unlisted.iter(), &row.url) {
+        return None;
+    }
+    let Withheld { words, line } = record.meta.withheld.as_deref()?;
+    let url = PageUrl::parse(row.url.clone()).ok()?;
+    let forbids = |word: &str| words.robots.iter().any(|directive| directive == word);
+    let may_be_used = !forbids("noindex") && !forbids("noai") && !forbids("none");
+    let summary = words.summary.as_ref().unwrap_or(&record.meta.description);
+    let snapshot = words.snapshot.as_deref().and_then(|text| Raw::parse(text).ok());
+    Some(Entry {
+        lastmod: Some(row.modified),
+        auth_required: Some(true),
+        robots_directive: directives(&words.robots, None),
+        crawl_priority: priority(plan, row).or(words.priority),
+        ai_summary: (!summary.is_empty()).then(|| Str::from(summary.clone())),
+        ai_tags: words.tags.iter().cloned().map(Str::from).collect(),
+        ai_checksum: Some(Str::from(Digest::of(line.as_bytes()).to_string())),
+        ai_snapshot: snapshot.and_then(Object::new),
+        ..Entry::new(url, Some(may_be_used))
     })
 }
 

@@ -28,7 +28,7 @@ use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
-use crate::{feed, fit, git, previous, rules};
+use crate::{feed, fit, git, previous, private, rules};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
 /// and swaps them in. The same input and time give the same bytes.
@@ -391,9 +391,10 @@ impl<'p> Build<'p> {
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
             plan.layers,
             plan.arc,
+            plan.spxi,
             plan.name,
             plan.summary,
             plan.update,
@@ -460,7 +461,7 @@ impl<'p> Build<'p> {
             }
         }
         let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
-        let served = self.next.join("served");
+        let (served, private) = (self.next.join("served"), self.next.join("private"));
         let projecting = Projecting {
             plan,
             sections: &self.published.sections,
@@ -472,6 +473,7 @@ impl<'p> Build<'p> {
             published: &self.published,
             tallies: &reading.tallies,
             served: served.clone(),
+            private: private.clone(),
             deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
         };
@@ -498,6 +500,12 @@ impl<'p> Build<'p> {
                 let name = path.file_name().map(|name| kept.join(name));
                 state.extend(name.map(|to| (path, to)));
             }
+        }
+        if plan.arc.private {
+            private::prepare(&self.paths.private())?;
+            state.push((private, self.paths.private()));
+        } else if let Some(folder) = self.paths.private().parent() {
+            drop(fs::remove_dir_all(folder));
         }
         state.extend([
             (ledger, self.paths.ledger()),

@@ -415,7 +415,7 @@ impl Issue {
 
 /// Those of the names that no file of the owner has; where a folder of its own
 /// is filled, the owner's file would otherwise be left out of it.
-fn free<'n>(
+pub(crate) fn free<'n>(
     others: &[Box<str>],
     plan: &Plan,
     names: &[&'n str],
@@ -440,7 +440,7 @@ fn free<'n>(
 
 /// Puts a file of the stage out under several names, each with a gzip twin;
 /// tells how the first fared.
-fn put_all(
+pub(crate) fn put_all(
     names: &[&str],
     source: &Path,
     stage: &mut Stage,

@@ -72,7 +72,7 @@ fn changed<'n>(
         if let Ok(bytes) = Worker::source(&plan.site.join(name.path)) {
             // A page that its address bars has another key; then it is looked
             // at once more, which costs nothing but time.
-            same.insert(name.url, key == worker.key(&bytes, row.template, None, row.digest));
+            same.insert(name.url, key == worker.key(&row.url, &bytes, row.template, row.digest));
         }
     }
     let is_changed = |name: &&Name<'n>| !same.get(name.url).copied().unwrap_or(false);

@@ -41,6 +41,8 @@ fn kinds(plan: &Plan) -> Vec<Kind> {
         kind(format!("{base}arc-sitemap.jsonld"), "application/ld+json", None, &entry),
         kind(format!("{base}arc-sitemap-deltas/*.json"), "application/json", None, &entry),
         kind(format!("{base}.well-known/arc-*.json"), "application/json", None, &entry),
+        kind(format!("{base}spxi-index.jsonld"), "application/ld+json", None, &entry),
+        kind(format!("{base}*spxi-packet.jsonld"), "application/ld+json", None, &entry),
         kind(format!("{base}llms.txt"), "text/plain; charset=utf-8", None, &entry),
     ]
 }

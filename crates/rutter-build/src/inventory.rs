@@ -11,8 +11,10 @@ use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
 use crate::error::{At, BuildError};
+use crate::manifest::Manifest;
 use crate::plan::{Base, Plan, Source};
 use crate::rules;
+use crate::state::{Paths, whole};
 
 /// A page's address and the file it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +97,26 @@ pub(crate) struct Inventory {
     /// Everything else, sorted.
     pub(crate) others: Vec<Box<str>>,
     pub(crate) findings: Vec<(String, Finding)>,
+}
+
+/// A page of a site that is not built yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SitePage {
+    /// Its address.
+    pub url: String,
+    /// Its file, below the site's folder.
+    pub path: String,
+}
+
+/// The pages of a site's folder, sorted by address, without what an earlier
+/// build put there.
+pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
+    let manifest = Manifest::load(&Paths::new(&plan.state).files());
+    let manifest = manifest.filter(|(folder, _)| *folder == whole(&plan.site));
+    let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
+    let inventory = list(plan, &|name| manifest.is_ours(&plan.site, name))?;
+    let page = |name: Name<'_>| SitePage { url: name.url.to_owned(), path: name.path.to_owned() };
+    Ok(inventory.pages.iter().map(page).collect())
 }
 
 /// Lists a folder. `is_ours` tells which files are artefacts of a build.

@@ -27,10 +27,12 @@ mod journal;
 mod ledger;
 mod listing;
 mod manifest;
+mod marked;
 mod outcome;
 mod pack;
 mod plan;
 mod previous;
+mod private;
 mod project;
 mod publish;
 mod read;
@@ -40,6 +42,7 @@ mod section;
 mod served;
 mod signs;
 mod sources;
+mod spxi;
 mod state;
 mod table;
 mod told;
@@ -49,9 +52,10 @@ pub use arc::snapshot_of;
 pub use build::build;
 pub use error::BuildError;
 pub use glob::Glob;
+pub use inventory::{SitePage, pages};
 pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
 pub use plan::{
-    Arc, Base, BaseError, Checksum, Host, Layers, Oversize, Plan, Privacy, SectionRule, Source,
-    Twins,
+    Arc, Base, BaseError, Checksum, Declared, Host, Layers, Oversize, Plan, Privacy, SectionRule,
+    Source, Spxi, SurfaceRule, Twins,
 };
 pub use publish::recover;

@@ -15,6 +15,7 @@ use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
 use crate::section::{ALL, MAIN, Sections};
 use crate::signs::SCP;
+use crate::spxi;
 
 /// Bytes above which sections have files of their own.
 const LONGEST: usize = 50_000;
@@ -185,6 +186,10 @@ fn indexes(
     if let Some(sitemap) = sitemap {
         let note = "every page, when it changed, and which collections there are";
         llms::write_link(out, "Sitemap", &plan.base.join(sitemap), note)?;
+    }
+    if spxi::is_due(plan) {
+        let note = "what the entities of this site are, what they are not, SPXI-Sitemap 1.0";
+        llms::write_link(out, "Semantic index", &plan.base.join(rutter_spxi::INDEX), note)?;
     }
     let mut sections: Vec<&str> =
         published.collections.iter().map(|one| one.section.as_str()).collect();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::arc::Words;
 use crate::error::{At, BuildError};
 
-const MAGIC: &[u8; 8] = b"RUTPACK3";
+const MAGIC: &[u8; 8] = b"RUTPACK4";
 /// A chunk is closed when it has this many bytes or pages.
 const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_PAGES: usize = 256;
@@ -64,6 +64,16 @@ pub(crate) struct Meta {
     /// What it gives to its entry for AI agents.
     #[serde(default)]
     pub(crate) arc: Words,
+    /// What only partners may read of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) withheld: Option<Box<Withheld>>,
+}
+
+/// What is kept of a page that needs a login.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Withheld {
+    pub(crate) words: Words,
+    pub(crate) line: String,
 }
 
 /// A page in the index of a chunk.

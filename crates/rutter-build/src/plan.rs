@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rutter_arc::Policy;
 use rutter_page::{LanguageTag, Timestamp};
 use rutter_scp::advert::Frequency;
+use rutter_spxi::{Entity, Index, Kernel, Question};
 use url::Url;
 
 use crate::glob::Glob;
@@ -49,6 +50,8 @@ pub struct Plan {
     pub layers: Layers,
     /// What the sitemap for AI agents says beside its pages.
     pub arc: Arc,
+    /// What the semantic index says; nothing where no entity is declared.
+    pub spxi: Option<Spxi>,
     /// How personal data is treated.
     pub privacy: Privacy,
     /// Where first dates come from, beside the pages themselves.
@@ -88,6 +91,7 @@ impl Plan {
             update: Frequency::Weekly,
             layers: Layers::default(),
             arc: Arc::default(),
+            spxi: None,
             privacy: Privacy::default(),
             git_dates: false,
             reread: false,
@@ -151,6 +155,8 @@ pub struct Layers {
     pub llms: bool,
     /// `arc-sitemap.json` and what belongs to it.
     pub arc: bool,
+    /// `spxi-index.jsonld` and packets, where entities are declared.
+    pub spxi: bool,
     /// Markdown twins of pages.
     pub twins: Twins,
     /// Whether links to the artefacts are put into the HTML.
@@ -173,6 +179,7 @@ impl Default for Layers {
             crawl_delay: None,
             llms: true,
             arc: true,
+            spxi: true,
             twins: Twins::Auto,
             inject: false,
             headers: None,
@@ -245,6 +252,9 @@ pub struct Arc {
     pub approved: Vec<String>,
     /// Priorities of pages by path prefix, from 0 to 1; the longest counts.
     pub priorities: Vec<(String, f64)>,
+    /// Whether what partners may read of pages that need a login is kept in
+    /// the state (D57).
+    pub private: bool,
     /// How many days deltas are kept.
     pub days: u32,
     /// Retention, access and approved consumers, as far as the owner says so
@@ -262,10 +272,56 @@ impl Default for Arc {
             unlisted: Vec::new(),
             approved: Vec::new(),
             priorities: Vec::new(),
+            private: false,
             days: 30,
             policy: Policy::default(),
         }
     }
+}
+
+/// What the semantic index says: the owner's words, and nothing else.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Spxi {
+    /// Kernel, publisher, author and the like. Address, date, entities and
+    /// pages are filled in.
+    pub index: Index,
+    /// The entities, in the order they are declared.
+    pub entities: Vec<Declared>,
+    /// What pages are for.
+    pub surfaces: Vec<SurfaceRule>,
+    /// Whether entities have packets beside their pages.
+    pub packets: bool,
+    /// Whether robots.txt has a group for AI agents (D79).
+    pub robots_group: bool,
+    /// Agents of that group, beside those the specification names.
+    pub agents: Vec<String>,
+}
+
+/// An entity, and what its packet says beyond the index.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Declared {
+    /// The entity; its `id` is the absolute address of its page.
+    pub entity: Entity,
+    /// Whether it may have a packet.
+    pub has_packet: bool,
+    /// What must remain of the entity alone.
+    pub kernel: Option<Kernel>,
+    /// Questions the owner answers.
+    pub questions: Vec<Question>,
+}
+
+/// What some pages are for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SurfaceRule {
+    /// The path of a page; with `*` at its end, how paths begin. The longest
+    /// that fits counts.
+    pub path: String,
+    /// What kind of page it is: `gateway`, `entity_page`.
+    pub surface_type: Option<String>,
+    /// What it does: `person_definition`.
+    pub function: Option<String>,
+    /// Names of entities it keeps from being mistaken.
+    pub protects: Vec<String>,
 }
 
 /// What a checksum is of.

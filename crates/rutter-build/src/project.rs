@@ -9,6 +9,7 @@ use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
 use rutter_signpost::robots::{self, Wishes};
 
+use crate::arc;
 use crate::block;
 use crate::chain::Published;
 use crate::error::{At, BuildError};
@@ -21,12 +22,14 @@ use crate::listing::{self, Listing};
 use crate::manifest::Whose;
 use crate::pack::Records;
 use crate::plan::{Host, Plan, Source};
+use crate::private::Private;
 use crate::publish::{Order, Put, Stage};
 use crate::read::Tally;
 use crate::rules;
 use crate::section::Sections;
 use crate::served::ServedWriter;
 use crate::signs::{Before, Sitemap, adverts};
+use crate::spxi;
 
 /// What the second pass works on.
 pub(crate) struct Projecting<'p> {
@@ -40,9 +43,18 @@ pub(crate) struct Projecting<'p> {
     pub(crate) published: &'p Published,
     pub(crate) tallies: &'p [Tally],
     pub(crate) served: PathBuf,
+    /// What only partners may read.
+    pub(crate) private: PathBuf,
     /// Deltas for AI agents: those that are kept, and those that are made.
     pub(crate) deltas: (PathBuf, PathBuf),
     pub(crate) n_public: usize,
+}
+
+/// What a page is published with.
+struct Seen {
+    twin: Option<String>,
+    packet: Option<String>,
+    digest: Option<Digest>,
 }
 
 type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
@@ -66,6 +78,8 @@ impl Projecting<'_> {
             Some(issue) => Some(Feed::open(plan, issue, self.others, self.deltas.clone(), stage)?),
             None => None,
         };
+        let mut private = Private::create(plan, &self.private)?;
+        let mut index = spxi::Semantic::new(plan, self.others);
         // Its head names what is only known in the end.
         let mut home = None;
 
@@ -94,6 +108,13 @@ impl Projecting<'_> {
             if let Some(feed) = &mut feed {
                 feed.page(&row, Some(record))?;
             }
+            if let Some(private) = &mut private {
+                private.page(&row, record)?;
+            }
+            let semantic = match &mut index {
+                Some(index) => index.page((&row, path), &record.meta, stage, told)?,
+                None => spxi::Shown::default(),
+            };
             let mut twin = None;
             if row.is_public() && has_twins {
                 twin = self.twin(&row, path, &record.markdown, stage, told)?;
@@ -101,7 +122,7 @@ impl Projecting<'_> {
             if let Some(sitemap) = &mut sitemap
                 && matches!(row.sight, Sight::Public | Sight::Listed)
             {
-                sitemap.page(&row, &record.meta, stage)?;
+                sitemap.page(&row, &record.meta, semantic.index, stage)?;
             }
             if let Some(listing) = &mut listing
                 && row.is_public()
@@ -113,11 +134,16 @@ impl Projecting<'_> {
                 let digest = Digest::parse(&record.meta.source);
                 if row.is_public() {
                     served.page(path, row.modified, twin.as_deref())?;
+                } else if record.meta.arc.needs_login
+                    || arc::is_below(plan, plan.restricted.iter(), &row.url)
+                {
+                    served.closed(path, row.modified)?;
                 }
+                let seen = Seen { twin, packet: semantic.packet, digest };
                 if row.url == plan.base.as_str() {
-                    home = Some((row, path, twin, digest));
+                    home = Some((row, path, seen));
                 } else {
-                    self.page(&row, path, twin.as_deref(), digest, None, (stage, told))?;
+                    self.page(&row, path, &seen, None, (stage, told))?;
                 }
             }
         }
@@ -128,11 +154,16 @@ impl Projecting<'_> {
             Some(feed) => feed.finish(stage, told)?,
             None => Fed::default(),
         };
-        if let Some((row, path, twin, digest)) = home {
-            let pointer = fed.pointer.as_ref();
-            self.page(&row, path, twin.as_deref(), digest, pointer, (stage, told))?;
+        if let Some((row, path, seen)) = home {
+            self.page(&row, path, &seen, fed.pointer.as_ref(), (stage, told))?;
+        }
+        if let Some(private) = private {
+            private.finish()?;
         }
         self.copy_others(stage, told)?;
+        if let Some(index) = index {
+            index.finish(stage, told)?;
+        }
         self.finish(sitemap, listing, &fed, stage, told)?;
         let is_page = |path: &str| {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
@@ -177,8 +208,7 @@ impl Projecting<'_> {
         &self,
         row: &Row,
         path: &str,
-        twin: Option<&str>,
-        digest: Option<Digest>,
+        seen: &Seen,
         pointer: Option<&Pointer>,
         (stage, told): (&mut Stage, &mut Tell<'_>),
     ) -> Result<(), BuildError> {
@@ -187,7 +217,7 @@ impl Projecting<'_> {
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
             // One that cannot be read has been told of.
             let bytes = fs::read(&source).unwrap_or_default();
-            let injected = inject::with(&bytes, &self.links(twin, pointer));
+            let injected = inject::with(&bytes, &self.links(seen, pointer));
             if injected.is_none() && !bytes.is_empty() {
                 told(path, &rules::NO_HEAD, String::new());
             }
@@ -197,7 +227,7 @@ impl Projecting<'_> {
         };
         match (self.plan.out.is_some(), injected) {
             (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
-            (true, None) => self.copy(path, digest, stage, told)?,
+            (true, None) => self.copy(path, seen.digest, stage, told)?,
             (false, Some(bytes)) => {
                 say_taken(path, stage.put_beside(Order::Heads, path, &bytes)?, told);
             }
@@ -212,14 +242,23 @@ impl Projecting<'_> {
         Ok(())
     }
 
-    fn links(&self, twin: Option<&str>, pointer: Option<&Pointer>) -> Vec<String> {
+    fn links(&self, seen: &Seen, pointer: Option<&Pointer>) -> Vec<String> {
         let base = self.plan.base.path();
         let mut links = Vec::new();
-        if let Some(twin) = twin {
-            let address = inventory::file_address(&self.plan.base, twin);
+        let mut alternate = |kind: &str, file: &str| {
+            let address = inventory::file_address(&self.plan.base, file);
             let href = address.get(self.plan.base.origin().len()..).unwrap_or(&address);
             let href = href.replace('&', "&amp;");
-            links.push(format!("<link rel=\"alternate\" type=\"text/markdown\" href=\"{href}\">"));
+            links.push(format!("<link rel=\"alternate\" type=\"{kind}\" href=\"{href}\">"));
+        };
+        if let Some(twin) = &seen.twin {
+            alternate("text/markdown", twin);
+        }
+        if spxi::is_due(self.plan) {
+            alternate("application/ld+json", rutter_spxi::INDEX);
+        }
+        if let Some(packet) = &seen.packet {
+            alternate("application/ld+json", packet);
         }
         if self.plan.layers.llms {
             links.push(format!("<link rel=\"describedby\" href=\"{base}llms.txt\">"));
@@ -347,7 +386,7 @@ impl Projecting<'_> {
         let mut n_entries = 0;
         while let Some(row) = rows.next()? {
             if row.is_public() && starts.contains(&row.url) {
-                sitemap.page(&row, &crate::pack::Meta::default(), stage)?;
+                sitemap.page(&row, &crate::pack::Meta::default(), None, stage)?;
                 n_entries += 1;
             }
             if first.is_none() && row.is_public() {
@@ -356,7 +395,7 @@ impl Projecting<'_> {
         }
         // The schema asks for at least one page.
         if let (0, Some(row)) = (n_entries, first) {
-            sitemap.page(&row, &crate::pack::Meta::default(), stage)?;
+            sitemap.page(&row, &crate::pack::Meta::default(), None, stage)?;
         }
         let (name, taken) = sitemap.finish("sitemap-scp.xml", stage)?;
         if let Some(taken) = taken {
@@ -385,6 +424,7 @@ impl Projecting<'_> {
         let wishes = Wishes {
             sitemaps: sitemaps.iter().map(|name| plan.base.join(name)).collect(),
             crawl_delay: plan.layers.crawl_delay,
+            group: spxi::group(plan),
             ..Wishes::default()
         };
         if !plan.base.is_root() {

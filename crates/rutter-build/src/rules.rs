@@ -71,4 +71,19 @@ rutter_finding::rules! {
         "the ARC sitemap is not written as YAML",
         "Readers take at most 8 MiB of YAML, because it is read as a whole.",
         "Nothing must be done; the JSON has the same pages.";
+    /// An entity whose page is not there.
+    ENTITY_PAGE = "BD015" "entity-without-page" (warning, "SPX-064")
+        "page of an entity is not a public page of the site; the entity is left out of the index",
+        "An index must not name addresses that cannot be reached, nor pages that are not meant to be read.",
+        "Correct `page` of the entity, or publish the page.";
+    /// An index that is larger than it should be.
+    INDEX_SIZE = "BD016" "large-index" (note, "D69")
+        "the semantic index is larger than 100,000 bytes, so its pages are told of more briefly",
+        "Crawlers read the index in one answer, and every page of the site stands in it.",
+        "Nothing must be done.";
+    /// A marker that people do not see.
+    MARKER = "BD017" "marker-not-seen" (warning, "SPX-066")
+        "marker of an entity does not stand in the visible text of its page",
+        "A phrase that is not on the page cannot survive anything; crawlers read what people read.",
+        "Put the phrase into the text, in one paragraph and letter for letter, or declare another.";
 }

@@ -29,6 +29,9 @@ struct Served<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     twin: Option<&'s str>,
     cache: &'s str,
+    /// `token` for what is not for everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<&'s str>,
 }
 
 /// Writes entries one by one.
@@ -70,6 +73,18 @@ impl ServedWriter {
         })
     }
 
+    /// A page that only those who are let in may see.
+    pub(crate) fn closed(&mut self, path: &str, modified: Timestamp) -> Result<(), BuildError> {
+        self.entry(&Served {
+            path,
+            media_type: "text/html",
+            modified: Some(modified),
+            cache: "private",
+            access: Some("token"),
+            ..Served::default()
+        })
+    }
+
     /// A file we wrote beside the pages.
     pub(crate) fn file(
         &mut self,
@@ -92,7 +107,15 @@ impl ServedWriter {
             Some(_) => "snapshot",
             None => cache,
         };
-        self.entry(&Served { path, media_type, coding, digest, modified, twin: None, cache })
+        self.entry(&Served {
+            path,
+            media_type,
+            coding,
+            digest,
+            modified,
+            cache,
+            ..Served::default()
+        })
     }
 
     pub(crate) fn finish(mut self) -> Result<(), BuildError> {
@@ -112,6 +135,7 @@ fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
         (".json", "application/json", None, "entry"),
         (".json.gz", "application/json", Some("gzip"), "entry"),
         (".jsonld", "application/ld+json", None, "entry"),
+        (".jsonld.gz", "application/ld+json", Some("gzip"), "entry"),
         (".yaml", "application/yaml", None, "entry"),
         (".yaml.gz", "application/yaml", Some("gzip"), "entry"),
         (".html", "text/html", None, "page"),

@@ -20,6 +20,7 @@ use crate::pack::Meta;
 use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
 use crate::read::Tally;
+use crate::spxi;
 use crate::table::{Table, hash_of};
 
 /// Folder of collections, below the output folder.
@@ -242,6 +243,7 @@ impl<'p> Sitemap<'p> {
         &mut self,
         row: &Row,
         meta: &Meta,
+        index: Option<&str>,
         stage: &mut Stage,
     ) -> Result<(), BuildError> {
         let old = self.before.more.get(&row.url);
@@ -255,8 +257,16 @@ impl<'p> Sitemap<'p> {
                 media_type: None,
             })
             .collect();
+        alternates.extend(index.map(|index| AlternateLink {
+            hreflang: spxi::HREFLANG.to_owned(),
+            href: index.to_owned(),
+            media_type: Some("application/ld+json".to_owned()),
+        }));
+        // A link of ours that was there before is no link of the owner's.
+        let ours = self.plan.base.join(rutter_spxi::INDEX);
         for link in rest.map_or(&[][..], |(alternates, _)| alternates) {
-            if !alternates.iter().any(|known| known.hreflang == link.hreflang) {
+            if link.href != ours && !alternates.iter().any(|known| known.hreflang == link.hreflang)
+            {
                 alternates.push(link.clone());
             }
         }

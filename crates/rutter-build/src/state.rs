@@ -53,6 +53,11 @@ impl Paths {
         self.folder.join("arc")
     }
 
+    /// What only partners may read.
+    pub(crate) fn private(&self) -> PathBuf {
+        self.folder.join("private").join("pages.jsonl")
+    }
+
     pub(crate) fn journal(&self) -> PathBuf {
         self.folder.join("journal.json")
     }
@@ -84,7 +89,7 @@ impl Lock {
         // What is cached, staged or locked is nobody's to commit.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nstage/\nnext/\nnginx.conf\n*.new\n")
+            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")
                 .at(&ignore)?;
         }
         let path = paths.folder.join("lock");

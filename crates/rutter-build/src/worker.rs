@@ -19,7 +19,8 @@ use crate::dates;
 use crate::gate::{self, Bar, Wishes};
 use crate::inject;
 use crate::ledger::{Dated, UNKNOWN};
-use crate::pack::{Key, Meta, NEVER, Record};
+use crate::marked::Marked;
+use crate::pack::{Key, Meta, NEVER, Record, Withheld};
 use crate::plan::{Plan, Source};
 use crate::{rules, schema};
 
@@ -94,6 +95,7 @@ pub(crate) struct Worker<'p> {
     plan: &'p Plan,
     templates: Arc<Templates>,
     settings: [u8; 32],
+    marked: Option<Marked>,
 }
 
 impl<'p> Worker<'p> {
@@ -104,30 +106,32 @@ impl<'p> Worker<'p> {
         hash.update(plan.base.as_str());
         hash.update([0, u8::from(plan.privacy.no_authors), plan.source as u8]);
         hash.update(plan.language.as_ref().map_or("", |language| language.as_str()));
+        hash.update([u8::from(plan.arc.private)]);
         for prefix in &plan.arc.approved {
             hash.update([0]);
             hash.update(prefix);
         }
-        Self { plan, templates, settings: hash.finalize().into() }
+        Self { plan, templates, settings: hash.finalize().into(), marked: Marked::new(plan) }
     }
 
-    /// The key of a source that is read with this template version.
+    /// The key of a source that is read with this template version and not
+    /// barred.
     pub(crate) fn key(
         &self,
+        url: &str,
         bytes: &[u8],
         template: Option<VersionId>,
-        bar: Option<Bar>,
         line: LineDigest,
     ) -> Key {
-        self.key_of(Sha256::digest(bytes).into(), template, bar, line)
+        self.key_of((url, None), Sha256::digest(bytes).into(), template, line)
     }
 
     /// The same for a source whose digest is known.
     fn key_of(
         &self,
+        (url, bar): (&str, Option<Bar>),
         source: [u8; 32],
         template: Option<VersionId>,
-        bar: Option<Bar>,
         line: LineDigest,
     ) -> Key {
         let mut hash = Sha256::new();
@@ -137,6 +141,9 @@ impl<'p> Worker<'p> {
         hash.update(self.settings);
         hash.update(template.map_or(0, |id| id.0).to_le_bytes());
         hash.update(bar.map_or("", Bar::reason));
+        if let Some(marked) = &self.marked {
+            marked.hash(url, &mut hash);
+        }
         let digest: [u8; 32] = hash.finalize().into();
         let mut key = NEVER;
         for (to, from) in key.iter_mut().zip(digest) {
@@ -198,7 +205,7 @@ impl<'p> Worker<'p> {
         let source: [u8; 32] = Sha256::digest(bytes).into();
         let is_same_source = match (&job.known, job.key) {
             (Some(known), Some((key, _))) => {
-                key == self.key_of(source, known.template, job.bar, known.digest)
+                key == self.key_of((&job.url, job.bar), source, known.template, known.digest)
             }
             _ => false,
         };
@@ -228,6 +235,9 @@ impl<'p> Worker<'p> {
         hash.update(crate::manifest::time_of(&metadata).to_le_bytes());
         hash.update(self.settings);
         hash.update(job.bar.map_or("", Bar::reason));
+        if let Some(marked) = &self.marked {
+            marked.hash(&job.url, &mut hash);
+        }
         let digest: [u8; 32] = hash.finalize().into();
         let number = digest.first_chunk::<8>().map_or(0, |eight| u64::from_le_bytes(*eight));
         (metadata.len(), number)
@@ -293,6 +303,7 @@ impl<'p> Worker<'p> {
             languages: languages(&extraction),
             barred: bar.map(|bar| bar.reason().to_owned()),
             findings: Vec::new(),
+            withheld: None,
             bytes: bytes.len() as u64,
             source: Digest(source).to_string(),
             arc: match bar {
@@ -305,6 +316,9 @@ impl<'p> Worker<'p> {
         let found = |finding: &Finding| (finding.rule.code.to_owned(), finding.detail.clone());
         meta.findings.extend(extraction.findings.iter().map(found));
         meta.findings.extend(report.findings().map(|(_, finding)| found(finding)));
+        if let Some(marked) = self.marked.as_ref().filter(|_| bar.is_none()) {
+            marked.look(&job.url, &extraction, &mut meta.findings);
+        }
         let mut extraction = extraction;
         let page = std::mem::replace(&mut extraction.page, placeholder());
         let dating = self.date(job, page, own);
@@ -312,6 +326,15 @@ impl<'p> Worker<'p> {
         let mut record = Record::default();
         if matches!(bar, None | Some(Bar::Oversize)) {
             look_for_private(&extraction.page, &dating.line, &mut meta);
+        }
+        // Beyond this folder only partners get it, but they must not get secrets.
+        if self.plan.arc.private && meta.arc.needs_login {
+            let words = Words::of(&extraction, snapshot.as_ref(), &wishes, bytes);
+            let bare = std::mem::replace(&mut meta.arc, words);
+            look_for_private(&extraction.page, &dating.line, &mut meta);
+            let words = std::mem::replace(&mut meta.arc, bare);
+            let line = String::from_utf8_lossy(&dating.line).into_owned();
+            meta.withheld = Some(Box::new(Withheld { words, line }));
         }
         if bar.is_none() {
             record.markdown = extraction.to_markdown().into_bytes();
@@ -321,7 +344,7 @@ impl<'p> Worker<'p> {
         // What depends on the day is looked at every day.
         record.key = match bar {
             Some(Bar::Scheduled) => NEVER,
-            _ => self.key_of(source, template, job.bar, dating.digest),
+            _ => self.key_of((&job.url, job.bar), source, template, dating.digest),
         };
         record.meta = meta;
         Fresh {
@@ -364,11 +387,14 @@ impl<'p> Worker<'p> {
         let dating = self.date(job, page, own);
         let key = match bar {
             Some(Bar::Scheduled) => NEVER,
-            _ => self.key_of(source, None, job.bar, dating.digest),
+            _ => self.key_of((&job.url, job.bar), source, None, dating.digest),
         };
         let mut record = Record { key, ..Record::default() };
         if bar.is_none() {
             look_for_private(&dating.page, &dating.line, &mut meta);
+            if let Some(marked) = &self.marked {
+                marked.look_at_line(&job.url, &dating.page, &mut meta.findings);
+            }
             record.markdown = dating.page.to_markdown().into_bytes();
             record.line = dating.line;
         }

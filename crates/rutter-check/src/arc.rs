@@ -33,6 +33,11 @@ pub(crate) fn kind(name: &str, start: &[u8]) -> Option<Kind> {
     })
 }
 
+/// Whether the first bytes are those of a pointer in JSON-LD.
+pub(crate) fn is_pointer(start: &[u8]) -> bool {
+    form(start) == Some(Form::Pointer)
+}
+
 fn file_name(name: &str) -> &str {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.strip_suffix(".gz").unwrap_or(name)

@@ -1,7 +1,8 @@
 //! The rulebook: judges artefacts and says what it found.
 //!
 //! A [`Subject`] is what is judged, for now one file at a time; [`check`]
-//! sees what it is and makes a [`Judgement`] of it; [`mod@format`] turns judgements into text for
+//! sees what it is and makes a [`Judgement`] of it. [`check_spxi_folder`] judges
+//! an SPXI index with the site it describes. [`mod@format`] turns judgements into text for
 //! people and programs. [`registry`] knows every rule there is.
 //!
 //! Refuses: to call a file unreadable that is merely wrong. A wrong file gets
@@ -14,6 +15,8 @@ mod collection;
 pub mod format;
 pub mod registry;
 mod signpost;
+mod spxi;
+mod spxi_folder;
 
 use std::io;
 
@@ -23,6 +26,8 @@ use rutter_page::Timestamp;
 use rutter_scp::advert::Collection;
 use rutter_scp::{Limits, Opener, ReadError, Receipt};
 use rutter_signpost::sitemap::SitemapError;
+
+pub use spxi_folder::{MarkerFinder, SpxiFolder, check_spxi_folder};
 
 /// What is judged.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
@@ -62,6 +67,10 @@ pub enum Kind {
     Arc,
     /// An ARC policy.
     ArcPolicy,
+    /// An SPXI index.
+    SpxiIndex,
+    /// An SPXI packet.
+    SpxiPacket,
 }
 
 impl Kind {
@@ -74,6 +83,8 @@ impl Kind {
             Self::Llms => "llms",
             Self::Arc => "arc",
             Self::ArcPolicy => "arc-policy",
+            Self::SpxiIndex => "spxi-index",
+            Self::SpxiPacket => "spxi-packet",
         }
     }
 }
@@ -91,7 +102,7 @@ pub struct Judgement {
     pub refused: Option<&'static Rule>,
     /// Present where a collection was read to its end and verified.
     pub receipt: Option<Receipt>,
-    /// Entries of a sitemap that was read to its end.
+    /// Entries of a sitemap, or entities of an index, that was read to its end.
     pub entries: Option<u64>,
 }
 
@@ -105,7 +116,7 @@ impl Judgement {
 /// Sees what a file is, and judges it.
 ///
 /// robots.txt and llms.txt are known by their names, sitemaps by their root,
-/// files of ARC by either; everything else is taken for a collection.
+/// files of ARC and SPXI by either; everything else is taken for a collection.
 pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
     let mut judgement = Judgement {
         name: subject.name.clone(),
@@ -137,6 +148,17 @@ pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::
         Kind::ArcPolicy => {
             arc::policy(subject, report)?;
             None
+        }
+        Kind::SpxiIndex | Kind::SpxiPacket => {
+            let is_index = judgement.kind == Kind::SpxiIndex;
+            let judge = if is_index { spxi::index } else { spxi::packet };
+            match judge(subject, judging, report)? {
+                Ok(n_entities) => {
+                    judgement.entries = Some(n_entities);
+                    None
+                }
+                Err(refusal) => Some(refusal),
+            }
         }
         Kind::Sitemap => match signpost::sitemap(subject, report) {
             Ok(n_entries) => {

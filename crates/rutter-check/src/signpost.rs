@@ -26,8 +26,14 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
         "llms.txt" | "llms-full.txt" => return Ok(Kind::Llms),
         _ => {}
     }
+    if let Some(kind) = crate::spxi::kind_by_name(&subject.name) {
+        return Ok(kind);
+    }
     let start = read(subject, SNIFFED)?;
-    if let Some(kind) = crate::arc::kind(&subject.name, &start) {
+    let spxi = crate::spxi::kind_by_content(&start);
+    // A pointer of ARC is JSON-LD, too, and either may mention the other.
+    let arc = crate::arc::kind(&subject.name, &start);
+    if let Some(kind) = arc.filter(|_| spxi.is_none() || !crate::arc::is_pointer(&start)).or(spxi) {
         return Ok(kind);
     }
     Ok(if sitemap::is_sitemap(&start) { Kind::Sitemap } else { Kind::Collection })

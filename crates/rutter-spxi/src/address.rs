@@ -1,4 +1,9 @@
-//! Where an index and its packets lie.
+//! Where an index and its packets lie, and what a DOI is.
+
+use rutter_page::PageUrl;
+use url::Url;
+
+use crate::index::Entity;
 
 /// Path of the index below the root of a host.
 pub const INDEX: &str = "spxi-index.jsonld";
@@ -40,4 +45,77 @@ pub fn packet_path(path: &str) -> Option<String> {
 /// An address up to its fragment.
 pub fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(page, _)| page)
+}
+
+/// The bare DOI of a text: of a DOI, with or without `doi:`, or of its address.
+///
+/// ```
+/// # use rutter_spxi::doi;
+/// for text in ["10.5555/light", "doi:10.5555/light", "https://doi.org/10.5555/light"] {
+///     assert_eq!(doi(text), Some("10.5555/light"));
+/// }
+/// assert_eq!(doi("https://orcid.example/0000"), None);
+/// ```
+pub fn doi(text: &str) -> Option<&str> {
+    let roots = [
+        "https://doi.org/",
+        "http://doi.org/",
+        "https://dx.doi.org/",
+        "http://dx.doi.org/",
+        "doi:",
+    ];
+    let bare = roots.iter().find_map(|root| text.strip_prefix(root)).unwrap_or(text);
+    let (registrant, rest) = bare.strip_prefix("10.")?.split_once('/')?;
+    let is_registrant = 4 <= registrant.len()
+        && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_whole = !rest.is_empty() && !bare.contains(char::is_whitespace);
+    (is_registrant && is_whole).then_some(bare)
+}
+
+/// Where to look for the packet of an entity, in order (D68): what the index
+/// names, what the page links to, what follows from the address of the page.
+/// Only addresses of the page's own site count (D88); a DOI is a deposit and
+/// no packet (D67).
+///
+/// ```
+/// # use rutter_spxi::{Entity, packet_addresses};
+/// let entity = Entity {
+///     id: Some("https://harbour.example/light#lamp".to_owned()),
+///     packet_ref: Some("https://doi.org/10.5555/light".to_owned()),
+///     ..Entity::default()
+/// };
+/// assert_eq!(
+///     packet_addresses(&entity, Some("/packets/light.jsonld")),
+///     [
+///         "https://harbour.example/packets/light.jsonld",
+///         "https://harbour.example/light/spxi-packet.jsonld",
+///     ]
+/// );
+/// ```
+pub fn packet_addresses(entity: &Entity, head_link: Option<&str>) -> Vec<String> {
+    let page = entity.id.as_deref().and_then(|id| Url::parse(without_fragment(id)).ok());
+    let Some(page) = page.filter(|page| matches!(page.scheme(), "http" | "https")) else {
+        return Vec::new();
+    };
+    let named = entity.packet_ref.as_deref().filter(|text| doi(text).is_none());
+    let derived = if page.query().is_some() { None } else { packet_path(page.path()) };
+    let mut found: Vec<String> = Vec::new();
+    for text in [named, head_link, derived.as_deref()].into_iter().flatten() {
+        let url = page.join(text).ok().filter(|url| url.origin() == page.origin());
+        if let Some(url) = url.map(String::from).filter(|url| !found.contains(url)) {
+            found.push(url);
+        }
+    }
+    found
+}
+
+/// The address by which two pages are the same or not: without fragment.
+pub(crate) fn page_key(url: &str) -> Option<String> {
+    PageUrl::parse(url).ok().map(|url| url.key().to_owned())
+}
+
+/// Scheme, host and port.
+pub(crate) fn origin(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(url.origin().ascii_serialization())
 }

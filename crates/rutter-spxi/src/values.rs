@@ -1,4 +1,4 @@
-//! A table: the words of the three enumerations.
+//! A table: the words of the three enumerations, and how markers are found.
 
 /// Makes an enumeration with its words.
 macro_rules! words {
@@ -64,5 +64,20 @@ words! {
         Medium = "medium",
         /// Seldom.
         Low = "low",
+    }
+}
+
+impl VerificationLevel {
+    /// The value that a word of the other draft comes down to (D77). What
+    /// nobody outside confirmed is the site's own word; readers map it, nobody
+    /// writes it.
+    pub fn of_packet_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "self_asserted" | "orcid_linked" | "cryptographically_signed" => Self::SelfAttested,
+            "doi_deposited" => Self::DoiAnchored,
+            "independently_corroborated" => Self::AssemblyAttested,
+            "institution_confirmed" | "peer_reviewed" => Self::InstitutionallyCertified,
+            _ => return None,
+        })
     }
 }

@@ -89,6 +89,12 @@ impl IndexWriter {
         }
     }
 
+    /// What stands beside the surfaces; some of it may be known only when
+    /// they are.
+    pub fn index(&mut self) -> &mut Index {
+        &mut self.index
+    }
+
     /// Adds a page.
     pub fn surface(&mut self, surface: &Surface) {
         let line = surface_of(surface).to_json();

@@ -12,6 +12,7 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod pack;
 pub(crate) mod robots;
+pub(crate) mod spxi;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

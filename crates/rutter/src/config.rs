@@ -8,6 +8,7 @@
 //! where they stand.
 
 pub(crate) mod document;
+pub(crate) mod entity;
 pub(crate) mod flags;
 mod suggest;
 pub(crate) mod table;
@@ -23,11 +24,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rutter_arc::policy::{Consumer, Endpoint, Grant};
-use rutter_build::{Base, Checksum, Host, Oversize, SectionRule, Source, Twins};
+use rutter_build::{Base, Checksum, Host, Oversize, SectionRule, Source, SurfaceRule, Twins};
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use toml::de::{DeTable, DeValue};
 
+use crate::config::entity::Stated as StatedEntity;
 use crate::config::flags::Flags;
 use crate::config::suggest::nearest;
 use crate::config::table::{Priority, Rate};
@@ -120,6 +122,8 @@ keys! {
             "How many threads read pages";
         sections: Vec<SectionRule>, "sections", "one for each first segment of a path with 20 pages or more, and `main` for the rest",
             "Parts of the site with collections of their own, by how paths begin";
+        entities: Vec<StatedEntity>, "entities", "",
+            "What the site is about: entities, beside those of the folder `entities`";
     }
     "layers" {
         sitemap: bool, "sitemap", "true", "Write sitemap.xml";
@@ -136,6 +140,8 @@ keys! {
             "Ask everybody in robots.txt to wait so many seconds between requests";
         llms: bool, "llms", "true", "Write llms.txt";
         arc: bool, "arc", "true", "Write the ARC sitemap for AI agents, its deltas and its policy";
+        spxi: bool, "spxi", "true",
+            "Write the SPXI index and packets, where entities are declared";
         twins: Twins, "twins", "auto",
             "Write a Markdown twin of each page; auto does for up to 100,000 pages";
         inject: bool, "inject", "false", "Put links to what is made into the HTML";
@@ -156,8 +162,38 @@ keys! {
             "How the paths of pages begin that may be published although parts of them are marked sensitive";
         arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
             "Priorities of pages in the ARC sitemap, by how paths begin; the longest counts";
+        arc_private: bool, "private" as "arc-private", "false",
+            "Keep what partners may read of pages that need a login in the state's folder, for `rutter serve`";
         arc_days: Days, "days" as "arc-days", "30",
             "For how many days the ARC deltas are kept";
+    }
+    "spxi" {
+        spxi_kernel: String, "kernel" as "spxi-kernel", "",
+            "What must remain of the site when everything else is gone, in at most 100 words";
+        spxi_kernel_doi: String, "kernel-doi" as "spxi-kernel-doi", "",
+            "DOI of a deposit that the kernel rests on";
+        spxi_protocol_doi: String, "protocol-doi" as "spxi-protocol-doi", "",
+            "DOI of the specification to name in the index";
+        spxi_publisher: String, "publisher" as "spxi-publisher", "",
+            "Name of the organization that publishes the site";
+        spxi_publisher_url: String, "publisher-url" as "spxi-publisher-url", "",
+            "Address of that organization";
+        spxi_author: String, "author" as "spxi-author", "",
+            "Name of the person who wrote the index";
+        spxi_author_id: String, "author-id" as "spxi-author-id", "",
+            "An address that identifies that person, such as an ORCID";
+        spxi_license: String, "license" as "spxi-license", "",
+            "Address of the license of the index";
+        spxi_entities: PathBuf, "entities" as "spxi-entities", "entities beside rutter.toml",
+            "Folder of files with an entity each";
+        spxi_surfaces: Vec<SurfaceRule>, "surfaces" as "spxi-surfaces", "",
+            "What pages are for, by their paths";
+        spxi_packets: bool, "packets" as "spxi-packets", "true",
+            "Write a packet beside the page of each entity";
+        spxi_robots_group: bool, "robots-group" as "spxi-robots-group", "true",
+            "Tell AI agents of the index in a group of their own in robots.txt";
+        spxi_agents: Vec<String>, "agents" as "spxi-agents", "[]",
+            "Agents of that group, beside the seven the specification names";
     }
     "policy" {
         policy_retention_days: u64, "retention-days" as "policy-retention-days", "",
@@ -228,6 +264,11 @@ impl Key {
             "headers" => "HOST",
             _ => self.shape.placeholder(),
         }
+    }
+
+    /// Whether it stands in the file only: it is too much for a line.
+    pub(crate) fn is_of_file(&self) -> bool {
+        matches!(self.shape, Shape::Tables(form) if form.placeholder.is_empty())
     }
 
     /// How it is given on the command line.
@@ -331,7 +372,7 @@ fn of_flags(flags: &Flags) -> Result<Written, Fault> {
 
 fn of_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Written, Fault> {
     let mut written = Written::default();
-    for key in KEYS {
+    for key in KEYS.iter().filter(|key| !key.is_of_file()) {
         // CI systems set variables to nothing where they mean not at all.
         let Some(text) = get(&key.variable()).filter(|text| !text.is_empty()) else { continue };
         let by = By::Variable(key.variable());
@@ -344,8 +385,9 @@ fn of_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Written, Fau
 /// What is wrong with the names of variables: those that look like settings
 /// and are none, each with the one that was probably meant.
 pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
-    let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
-    let flags = || KEYS.iter().map(|key| key.flag);
+    let settable = || KEYS.iter().filter(|key| !key.is_of_file());
+    let known: Vec<String> = settable().map(Key::variable).collect();
+    let flags = || settable().map(|key| key.flag);
     let mut messages = Vec::new();
     for name in names {
         let Some(name) = name.to_str() else { continue };

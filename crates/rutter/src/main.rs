@@ -45,6 +45,9 @@ enum Command {
     /// Show the snapshot of an annotated page, compare ARC sitemaps
     #[command(subcommand)]
     Arc(commands::arc::Arc),
+    /// Say what the entities of a site are, and see whether that survives
+    #[command(subcommand)]
+    Spxi(commands::spxi::Spxi),
     /// Make, read, compare and merge SCP collections
     #[command(subcommand)]
     Scp(commands::Scp),
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Robots(args) => commands::robots::run(args, &mut out),
         Command::Arc(command) => commands::arc::run(command, &mut out),
+        Command::Spxi(command) => commands::spxi::run(command, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),
         Command::Completions(args) => commands::manual::completions(args, &mut out),
         Command::Man(args) => commands::manual::man(args, &mut out),

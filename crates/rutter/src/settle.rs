@@ -1,5 +1,6 @@
 //! What the settings mean: a [`Plan`] with every choice made.
 
+mod entities;
 #[cfg(test)]
 mod tests;
 
@@ -12,8 +13,11 @@ use rutter_arc::policy::{Access, Retention};
 use rutter_build::{Arc, Base, Glob, Layers, Plan, Privacy, SectionRule, Source};
 use rutter_page::Timestamp;
 
+use crate::config::entity::Stated;
 use crate::config::{By, Config, FILE, Fault, Given, STATE, Written, real};
 use crate::site;
+
+pub(crate) use entities::folder_of_entities;
 
 /// What only the command line can ask for.
 #[derive(Debug, Default, clap::Args)]
@@ -37,6 +41,10 @@ pub(crate) struct Asked {
 pub(crate) struct Settled {
     pub(crate) plan: Plan,
     pub(crate) remarks: Vec<String>,
+    /// The owner's words about entities, as they were written.
+    pub(crate) entities: Vec<Stated>,
+    /// The folder of files with an entity each, whether or not it is there.
+    pub(crate) folder: PathBuf,
 }
 
 /// Makes every choice. Looks at the site and at the files the settings name.
@@ -48,12 +56,25 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let layers = layers(&written);
     let arc = arc(&written)?;
     let privacy = privacy(&from, &written)?;
-    let site = site(&from, written.site)?;
-    let source = written.source.map_or_else(|| site::source(&site), Given::value);
+    let (folder, entities) = entities::entities(&from, &written)?;
+    let site = site(&from, written.site.clone())?;
+    let source = stated(written.source.as_ref()).unwrap_or_else(|| site::source(&site));
     check_kind(&site, source)?;
-    let base = base(written.base_url, &site, &mut remarks)?;
+    let base = base(written.base_url.clone(), &site, &mut remarks)?;
+    let spxi = entities::spxi(&written, &entities, &base)?;
     let out = out(&from, written.out, &site, source)?;
     let state = written.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
+    let published = out.as_deref().unwrap_or(&site);
+    if let Some(given) = written.arc_private.as_ref().filter(|given| given.value)
+        && real(&state).starts_with(real(published))
+    {
+        let what = format!(
+            "{}: private: {} lies in the folder that is published",
+            given.by,
+            state.display()
+        );
+        return Err(Fault::missing(what, "name another with --state").into());
+    }
     if site.is_dir() && out.is_none() && real(&state).starts_with(real(&site)) {
         remarks.push(format!(
             "{}: lies in the site and is published with it; --state names another folder",
@@ -77,6 +98,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         update: written.update.map_or(defaults.update, Given::value),
         layers,
         arc,
+        spxi,
         privacy,
         git_dates: written.git_dates.map_or(defaults.git_dates, Given::value),
         reread: asked.reread,
@@ -87,7 +109,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         threads: written.threads.map_or(defaults.threads, Given::value),
         ..defaults
     };
-    Ok(Settled { plan, remarks })
+    Ok(Settled { plan, remarks, entities, folder })
 }
 
 /// The folder that paths in the file start from.
@@ -215,6 +237,7 @@ fn layers(written: &Written) -> Layers {
         crawl_delay: written.crawl_delay.as_ref().map(|given| given.value).or(usual.crawl_delay),
         llms: chosen(written.llms.as_ref(), usual.llms),
         arc: chosen(written.arc.as_ref(), usual.arc),
+        spxi: chosen(written.spxi.as_ref(), usual.spxi),
         twins: chosen(written.twins.as_ref(), usual.twins),
         inject: chosen(written.inject.as_ref(), usual.inject),
         headers: written.headers.as_ref().map(|given| given.value).or(usual.headers),
@@ -232,6 +255,7 @@ fn arc(written: &Written) -> Result<Arc, Fault> {
         unlisted: prefixes("unlisted", written.arc_unlisted.as_ref())?,
         approved: prefixes("approved", written.arc_approved.as_ref())?,
         priorities: priorities.map(|it| (it.prefix.clone(), it.priority)).collect(),
+        private: chosen(written.arc_private.as_ref(), usual.private),
         days: written.arc_days.as_ref().map_or(usual.days, |given| given.value.0),
         policy: policy(written),
     })

@@ -1,5 +1,7 @@
 //! What may leave, and how far (D85, D94).
 
+use std::fs;
+
 use rutter_build::{BuildError, Oversize};
 
 use crate::site::{BASE, Site, page, words};
@@ -9,7 +11,7 @@ fn listed(site: &Site, path: &str) -> (bool, bool, bool) {
     let in_sitemap = site.sitemap().0.iter().any(|entry| entry.loc == url);
     let (_, lines) = site.newest("all", "snapshot").unwrap();
     let in_collection = lines.iter().any(|line| line.contains(&format!("\"url\":\"{url}\"")));
-    let llms = std::fs::read_to_string(site.path("out/llms.txt")).unwrap();
+    let llms = fs::read_to_string(site.path("out/llms.txt")).unwrap();
     let stem = path.strip_suffix(".html").unwrap_or(path);
     (in_sitemap, in_collection, llms.contains(&format!("{BASE}{stem}.md")))
 }
@@ -166,4 +168,54 @@ fn ours_a_page_of_too_many_blocks_stops_the_build_unless_it_may_be_omitted() {
     }
     let again = site.build_with(|_| {}).err();
     assert!(matches!(again, Some(BuildError::Oversize(1))), "{again:?}");
+}
+
+#[test] // ARC-026 D57
+fn spec_what_partners_may_read_lies_in_the_state_and_nowhere_else() {
+    let mut site = Site::of(4);
+    let text = "Only members know that the lamp is lit by hand on Fridays.";
+    site.put("members/lamp.html", &page("Home", "The lamp", text));
+    let noai = page("Home", "The rope", &words(61))
+        .replace("<title>", "<meta name=\"robots\" content=\"noai\"><title>");
+    site.put("members/rope.html", &noai);
+    let restrict = |is_kept: bool| {
+        move |plan: &mut rutter_build::Plan| {
+            plan.restricted = vec!["/members/".to_owned()];
+            plan.arc.private = is_kept;
+        }
+    };
+    let store = site.path("state/private/pages.jsonl");
+    site.build_with(restrict(false)).unwrap();
+    assert!(!store.exists());
+    site.build_with(restrict(true)).unwrap();
+    let lines = fs::read_to_string(&store).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let urls: Vec<&str> = lines.iter().map(|line| line["url"].as_str().unwrap()).collect();
+    let base = BASE;
+    assert_eq!(urls, [format!("{base}members/lamp.html"), format!("{base}members/rope.html")]);
+    let entry = &lines[0]["entry"];
+    assert_eq!((&entry["auth_required"], &entry["ai_indexable"]), (&true.into(), &true.into()));
+    assert_eq!(entry["ai_summary"], "About The lamp.");
+    assert!(lines[0]["page"]["content"].to_string().contains(text));
+    assert_eq!(lines[1]["entry"]["ai_indexable"], false);
+    // Others learn that the page is there, and a server that it is closed.
+    for (name, bytes) in site.files().iter().filter(|(name, _)| !name.starts_with("members/")) {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(!text.contains("lit by hand") && !text.contains("About The lamp"), "{name}");
+    }
+    let served = fs::read_to_string(site.path("state/served.json")).unwrap();
+    let served: serde_json::Value = serde_json::from_str(&served).unwrap();
+    let lamp = served["files"].as_array().unwrap().iter();
+    let lamp: Vec<_> = lamp.filter(|file| file["path"] == "members/lamp.html").collect();
+    assert_eq!(lamp.len(), 1);
+    assert_eq!(lamp[0]["access"], "token");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert!(site.build_with(restrict(true)).unwrap().0.is_unchanged());
+    site.build_with(restrict(false)).unwrap();
+    assert!(!store.exists());
 }

@@ -13,3 +13,4 @@ mod gate;
 mod loss;
 mod merge;
 mod site;
+mod spxi;

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 mod arc;
+mod spxi;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

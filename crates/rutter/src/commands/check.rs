@@ -1,4 +1,4 @@
-//! `rutter check`: judge collections, signposts and ARC files against their specifications.
+//! `rutter check`: judge collections, signposts, ARC and SPXI files against their specifications.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::output::Output;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Collections, sitemaps, robots.txt, llms.txt and files of ARC to judge; `-` is standard input
+    /// Collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI to judge; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// How to write what was found

@@ -10,7 +10,7 @@ use rutter_check::registry;
 
 use crate::Cli;
 use crate::commands::all_rules;
-use crate::config::document;
+use crate::config::{document, entity};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -44,6 +44,7 @@ enum DocsPart {
     Cli,
     Config,
     Schema,
+    EntitySchema,
 }
 
 pub(crate) fn completions(args: &CompletionArgs, out: &mut Output) -> anyhow::Result<Exit> {
@@ -71,6 +72,7 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         DocsPart::Cli => cli(),
         DocsPart::Config => document::page(),
         DocsPart::Schema => document::schema(),
+        DocsPart::EntitySchema => entity::schema(),
     };
     out.data().write_all(text.as_bytes())?;
     Ok(Exit::Clean)

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use crate::config::entity;
 use crate::config::value::Shape;
 use crate::config::{KEYS, Key, tables};
 
@@ -69,20 +70,33 @@ pub(crate) fn page() -> String {
                 }
                 (default, _) => default.to_owned(),
             };
-            let _ = writeln!(
-                text,
-                "| `{}` | {} | {default} | `{}` | `{}` | {} |",
-                key.name,
-                key.shape.name(),
-                key.variable(),
-                key.typed(),
-                key.about.replace('*', "\\*"),
-            );
+            let about = key.about.replace('*', "\\*");
+            let (name, shape) = (key.name, key.shape.name());
+            let _ = if key.is_of_file() {
+                let shape = "tables, see below";
+                writeln!(text, "| `{name}` | {shape} | {default} | none | none | {about} |")
+            } else {
+                let (variable, typed) = (key.variable(), key.typed());
+                writeln!(
+                    text,
+                    "| `{name}` | {shape} | {default} | `{variable}` | `{typed}` | {about} |"
+                )
+            };
         }
     }
+    text.push_str(ENTITIES);
+    text.push_str(&entity::table());
     text.push_str(EXAMPLE);
     text
 }
+
+const ENTITIES: &str = "
+## Entities
+
+An entity is a table `[[entities]]` of `rutter.toml`, or a file of the folder `entities` beside it with the same keys at its top; `rutter spxi new NAME` writes such a file, [entity.schema.json](entity.schema.json) is its schema.
+With at least one entity and `kernel` in `[spxi]`, `rutter build` writes `spxi-index.jsonld`; see [spxi.md](spxi.md).
+
+";
 
 const TOP: &str = "# Settings
 
@@ -150,7 +164,7 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
         }
     }
     let sections = of("").filter(|key| is_sections(key));
-    for key in sections {
+    for key in sections.filter(|key| !key.is_of_file()) {
         let _ = write!(text, "\n# {}\n", about(key));
         let _ = write!(text, "# [[{}]]\n# name = \"docs\"\n# prefix = \"/docs/\"\n", key.name);
     }
@@ -188,6 +202,15 @@ fn example(key: &Key) -> String {
         ("summary", _) => "What it is about.",
         ("language", _) => "en",
         ("contact", _) => "crawling@example.org",
+        ("kernel", _) => "Who you are, what you do, and what you are not.",
+        ("kernel-doi" | "protocol-doi", _) => "10.5555/12345678",
+        ("publisher", _) => "Name of the publisher",
+        ("publisher-url", _) => "https://www.example.org/",
+        ("author", _) => "Name of the author",
+        ("author-id", _) => "https://orcid.org/0000-0000-0000-0000",
+        ("license", _) => "https://creativecommons.org/licenses/by/4.0/",
+        ("entities", _) => "entities",
+        ("agents", _) => return r#"["ClaudeBot", "OAI-SearchBot"]"#.to_owned(),
         ("retention-notes", _) => "Copies follow the site.",
         (_, Shape::Rate) => "1/s",
         ("acknowledged", _) => "rutter-acknowledged.txt",

@@ -15,6 +15,13 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// Flags by their names, as if they had been typed.
+    pub(crate) fn of(typed: impl Iterator<Item = (&'static str, OsString)>) -> Self {
+        let key = |name: &str| KEYS.iter().find(|key| key.flag == name);
+        let given = typed.filter_map(|(name, text)| Some((key(name)?, vec![text])));
+        Self { given: given.collect() }
+    }
+
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static Key, &[OsString])> {
         self.given.iter().map(|(key, texts)| (*key, texts.as_slice()))
     }
@@ -28,7 +35,7 @@ impl clap::FromArgMatches for Flags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for key in KEYS {
+        for key in KEYS.iter().filter(|key| !key.is_of_file()) {
             if let Some(texts) = matches.get_many::<OsString>(key.flag) {
                 self.given.retain(|(known, _)| known.flag != key.flag);
                 self.given.push((key, texts.cloned().collect()));
@@ -40,7 +47,7 @@ impl clap::FromArgMatches for Flags {
 
 impl clap::Args for Flags {
     fn augment_args(command: Command) -> Command {
-        command.args(KEYS.iter().map(flag))
+        command.args(KEYS.iter().filter(|key| !key.is_of_file()).map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

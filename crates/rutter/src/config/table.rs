@@ -2,6 +2,7 @@
 //! from the text of a variable or flag.
 
 use std::ffi::OsString;
+use std::ops::Range;
 
 use rutter_arc::CrawlRate;
 use rutter_arc::policy::{Consumer, Endpoint};
@@ -12,35 +13,38 @@ use serde_json::{Map, json};
 use toml::de::{DeTable, DeValue};
 
 use crate::config::suggest::nearest;
-use crate::config::value::{Shape, Stated, Value, Wrong, wanted};
+use crate::config::value::{Shape, Stated, Value, Wrong, choices, wanted};
 
 /// What a table in a list may say.
 #[derive(Debug)]
 pub(crate) struct Form {
     /// What one of them is called, with its article.
-    what: &'static str,
-    members: &'static [Member],
-    /// How one is written as a text, for people.
+    pub(crate) what: &'static str,
+    pub(crate) members: &'static [Member],
+    /// How one is written as a text, for people; empty where that cannot be.
     pub(crate) placeholder: &'static str,
     /// The same table in TOML and as a text.
     pub(crate) example: (&'static str, &'static str),
 }
 
 #[derive(Debug)]
-struct Member {
-    name: &'static str,
-    kind: Kind,
-    is_needed: bool,
-    about: &'static str,
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) is_needed: bool,
+    pub(crate) about: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     /// A text of a form that JSON Schema can tell.
     Text(&'static str),
     /// From 0 to 1.
     Share,
     Texts,
+    Switch,
+    Choice(fn() -> Vec<&'static str>),
+    Rows(&'static Form),
 }
 
 impl Form {
@@ -51,6 +55,11 @@ impl Form {
 
     /// The JSON Schema of a list of them.
     pub(crate) fn schema(&self) -> serde_json::Value {
+        json!({ "type": "array", "items": self.item_schema() })
+    }
+
+    /// The JSON Schema of one of them.
+    pub(crate) fn item_schema(&self) -> serde_json::Value {
         let mut properties = Map::new();
         for member in self.members {
             let mut schema = match member.kind {
@@ -58,19 +67,19 @@ impl Form {
                 Kind::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
                 Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
                 Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+                Kind::Switch => json!({ "type": "boolean" }),
+                Kind::Choice(names) => json!({ "enum": names() }),
+                Kind::Rows(form) => form.schema(),
             };
             schema["description"] = member.about.into();
             properties.insert(member.name.to_owned(), schema);
         }
         let needed: Vec<&str> = self.needed().map(|member| member.name).collect();
         json!({
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": properties,
-                "required": needed,
-                "additionalProperties": false,
-            },
+            "type": "object",
+            "properties": properties,
+            "required": needed,
+            "additionalProperties": false,
         })
     }
 
@@ -93,10 +102,13 @@ impl Form {
     }
 
     fn check(&self, parts: &Parts) -> Result<(), String> {
-        if self.needed().all(|member| parts.0.iter().any(|(name, _)| *name == member.name)) {
-            return Ok(());
+        let is_there = |member: &&Member| parts.0.iter().any(|part| part.name == member.name);
+        let Some(missing) = self.needed().find(|member| !is_there(member)) else { return Ok(()) };
+        let has = listed(self.needed(), "a ");
+        if self.needed().count() < 3 {
+            return Err(format!("{} has {has}", self.what));
         }
-        Err(format!("{} has {}", self.what, listed(self.needed(), "a ")))
+        Err(format!("{} has no `{}`; {}", self.what, missing.name, missing.about))
     }
 }
 
@@ -112,40 +124,63 @@ fn listed(members: impl Iterator<Item = &'static Member>, article: &str) -> Stri
 
 /// What one table says.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(Vec<(&'static str, Part)>);
+pub(crate) struct Parts(Vec<Part>);
 
 #[derive(Debug)]
-enum Part {
+struct Part {
+    name: &'static str,
+    datum: Datum,
+    /// Where it stands in a file.
+    span: Range<usize>,
+}
+
+#[derive(Debug)]
+enum Datum {
     Text(String),
     Share(f64),
-    Texts(Vec<String>),
+    Texts(Vec<(String, Range<usize>)>),
+    Switch(bool),
+    Rows(Vec<Parts>),
 }
 
 impl Parts {
-    fn take(&mut self, name: &str) -> Option<Part> {
-        let at = self.0.iter().position(|(known, _)| *known == name)?;
-        Some(self.0.swap_remove(at).1)
+    fn push(&mut self, name: &'static str, datum: Datum) {
+        self.0.push(Part { name, datum, span: 0..0 });
     }
 
-    fn text(&mut self, name: &str) -> Option<String> {
-        match self.take(name)? {
-            Part::Text(text) => Some(text),
-            Part::Share(_) | Part::Texts(_) => None,
-        }
+    fn take(&mut self, name: &str) -> Option<Datum> {
+        let at = self.0.iter().position(|part| part.name == name)?;
+        Some(self.0.swap_remove(at).datum)
     }
 
-    fn texts(&mut self, name: &str) -> Vec<String> {
-        match self.take(name) {
-            Some(Part::Texts(texts)) => texts,
-            _ => Vec::new(),
-        }
+    /// Where a member stands.
+    pub(crate) fn span(&self, name: &str) -> Option<Range<usize>> {
+        self.0.iter().find(|part| part.name == name).map(|part| part.span.clone())
     }
 
-    fn share(&mut self, name: &str) -> Option<f64> {
-        match self.take(name)? {
-            Part::Share(share) => Some(share),
-            Part::Text(_) | Part::Texts(_) => None,
-        }
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        if let Datum::Text(text) = self.take(name)? { Some(text) } else { None }
+    }
+
+    pub(crate) fn texts(&mut self, name: &str) -> Vec<String> {
+        self.placed_texts(name).into_iter().map(|(text, _)| text).collect()
+    }
+
+    /// Texts, each with the place where it stands.
+    pub(crate) fn placed_texts(&mut self, name: &str) -> Vec<(String, Range<usize>)> {
+        if let Some(Datum::Texts(texts)) = self.take(name) { texts } else { Vec::new() }
+    }
+
+    pub(crate) fn share(&mut self, name: &str) -> Option<f64> {
+        if let Datum::Share(share) = self.take(name)? { Some(share) } else { None }
+    }
+
+    pub(crate) fn switch(&mut self, name: &str) -> Option<bool> {
+        if let Datum::Switch(switch) = self.take(name)? { Some(switch) } else { None }
+    }
+
+    pub(crate) fn rows(&mut self, name: &str) -> Vec<Self> {
+        if let Some(Datum::Rows(rows)) = self.take(name) { rows } else { Vec::new() }
     }
 }
 
@@ -154,7 +189,7 @@ pub(crate) trait Row: Sized + 'static {
     const FORM: &'static Form;
 
     /// Reads a table that has what it needs.
-    fn of_parts(parts: Parts) -> Result<Self, String>;
+    fn of_parts(parts: Parts) -> Result<Self, Wrong>;
 
     /// Takes a text apart.
     fn parts(text: &str) -> Result<Parts, String>;
@@ -162,7 +197,7 @@ pub(crate) trait Row: Sized + 'static {
     fn of_text(text: &str) -> Result<Self, String> {
         let parts = Self::parts(text)?;
         Self::FORM.check(&parts)?;
-        Self::of_parts(parts)
+        Self::of_parts(parts).map_err(|wrong| wrong.what)
     }
 }
 
@@ -193,40 +228,81 @@ impl<T: Row> Value for Vec<T> {
     }
 }
 
-fn row_of_toml<T: Row>(table: &DeTable<'_>) -> Result<T, Wrong> {
-    let mut parts = Parts::default();
-    for (key, value) in table {
-        let name = key.get_ref().as_ref();
-        let Some(member) = T::FORM.member(name) else {
-            let (what, hint) = (T::FORM.unknown(name), T::FORM.hint(name));
-            return Err(Wrong { what, span: Some(key.span()), hint });
-        };
-        let here = |wrong: Wrong| Wrong { span: wrong.span.or(Some(value.span())), ..wrong };
-        parts.0.push((member.name, part_of_toml(member.kind, value).map_err(here)?));
-    }
-    T::FORM.check(&parts)?;
-    Ok(T::of_parts(parts)?)
+/// Reads a table of a file.
+pub(crate) fn row_of_toml<T: Row>(table: &DeTable<'_>) -> Result<T, Wrong> {
+    T::of_parts(parts_of_toml(T::FORM, table)?)
 }
 
-fn part_of_toml(kind: Kind, value: &Stated<'_>) -> Result<Part, Wrong> {
+fn parts_of_toml(form: &'static Form, table: &DeTable<'_>) -> Result<Parts, Wrong> {
+    let mut parts = Parts::default();
+    // In the order of the file, so that the first fault is the first one there.
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    for (key, value) in entries {
+        let name = key.get_ref().as_ref();
+        let Some(member) = form.member(name) else {
+            let (what, hint) = (form.unknown(name), form.hint(name));
+            return Err(Wrong { what, span: Some(key.span()), hint });
+        };
+        let span = value.span();
+        let here = |wrong: Wrong| {
+            let what =
+                if wrong.span.is_none() { format!("{name}: {}", wrong.what) } else { wrong.what };
+            Wrong { what, span: wrong.span.or(Some(span.clone())), ..wrong }
+        };
+        let datum = datum_of_toml(member.kind, value).map_err(here)?;
+        parts.0.push(Part { name: member.name, datum, span });
+    }
+    form.check(&parts)?;
+    Ok(parts)
+}
+
+fn datum_of_toml(kind: Kind, value: &Stated<'_>) -> Result<Datum, Wrong> {
     match (kind, value.get_ref()) {
-        (Kind::Text(_), _) => Ok(Part::Text(String::of_toml(value)?)),
-        (Kind::Texts, _) => Ok(Part::Texts(Vec::<String>::of_toml(value)?)),
+        (Kind::Text(_), _) => Ok(Datum::Text(String::of_toml(value)?)),
+        (Kind::Texts, DeValue::Array(items)) => {
+            let texts = Vec::<String>::of_toml(value)?;
+            let spans = items.iter().map(toml::Spanned::span);
+            Ok(Datum::Texts(texts.into_iter().zip(spans).collect()))
+        }
+        (Kind::Texts, _) => Err(wanted::<Vec<String>>().into()),
         (Kind::Share, DeValue::Float(number)) => Ok(share(number.as_str())?),
         (Kind::Share, DeValue::Integer(number)) => Ok(share(number.as_str())?),
         (Kind::Share, _) => Err(SHARE.to_owned().into()),
+        (Kind::Switch, _) => Ok(Datum::Switch(bool::of_toml(value)?)),
+        (Kind::Choice(names), DeValue::String(text)) => {
+            let (names, text) = (names(), text.as_ref());
+            if names.contains(&text) {
+                return Ok(Datum::Text(text.to_owned()));
+            }
+            let near = nearest(text, names.iter().copied());
+            let hint = near.map(|near| format!("did you mean `{near}`?"));
+            Err(Wrong { what: format!("wanted {}", choices(&names)), span: None, hint })
+        }
+        (Kind::Choice(names), _) => Err(format!("wanted {}", choices(&names())).into()),
+        (Kind::Rows(form), DeValue::Array(tables)) => {
+            let row = |table: &Stated<'_>| {
+                let inner = table.get_ref().as_table().ok_or_else(|| form.name().into());
+                inner.and_then(|inner| parts_of_toml(form, inner)).map_err(|wrong: Wrong| Wrong {
+                    span: wrong.span.or(Some(table.span())),
+                    ..wrong
+                })
+            };
+            Ok(Datum::Rows(tables.iter().map(row).collect::<Result<_, _>>()?))
+        }
+        (Kind::Rows(form), _) => Err(format!("wanted {}", form.name()).into()),
     }
 }
 
 const SHARE: &str = "wanted number from 0 to 1";
 
-fn share(text: &str) -> Result<Part, String> {
+fn share(text: &str) -> Result<Datum, String> {
     let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(Part::Share).ok_or_else(|| SHARE.to_owned())
+    number.map(Datum::Share).ok_or_else(|| SHARE.to_owned())
 }
 
 /// Takes `FIRST;name=value;name=value` apart; the first member needs no name.
-fn named_parts(form: &Form, text: &str) -> Result<Parts, String> {
+pub(crate) fn named_parts(form: &Form, text: &str) -> Result<Parts, String> {
     let mut parts = Parts::default();
     for (idx, part) in text.split(';').enumerate() {
         let (name, value) = match (idx, form.members.first()) {
@@ -235,13 +311,19 @@ fn named_parts(form: &Form, text: &str) -> Result<Parts, String> {
         };
         let member = form.member(name.trim()).ok_or_else(|| form.unknown(name))?;
         let value = value.trim();
-        let part = match member.kind {
-            Kind::Text(_) => Part::Text(value.to_owned()),
+        let datum = match member.kind {
+            Kind::Text(_) => Datum::Text(value.to_owned()),
             Kind::Share => share(value)?,
-            Kind::Texts => Part::Texts(value.split('+').map(|it| it.trim().to_owned()).collect()),
+            Kind::Texts => {
+                let texts = value.split('+').map(|it| (it.trim().to_owned(), 0..0));
+                Datum::Texts(texts.collect())
+            }
+            Kind::Switch | Kind::Choice(_) | Kind::Rows(_) => {
+                return Err(format!("`{}` stands in a file only", member.name));
+            }
         };
-        parts.0.retain(|(known, _)| *known != member.name);
-        parts.0.push((member.name, part));
+        parts.0.retain(|known| known.name != member.name);
+        parts.push(member.name, datum);
     }
     Ok(parts)
 }
@@ -274,15 +356,18 @@ impl Row for SectionRule {
         example: (r#"{ name = "docs", prefix = "/docs/" }"#, "docs=/docs/"),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, String> {
+    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
         let name = parts.text("name").unwrap_or_default();
         let prefix = parts.text("prefix").unwrap_or_default();
         if !is_name(&name) {
             let name = rutter_finding::quoted(&name);
-            return Err(format!("section {name}: wanted letters, digits, hyphen and underscore"));
+            let wanted = "wanted letters, digits, hyphen and underscore";
+            return Err(format!("section {name}: {wanted}").into());
         }
         if name == "all" {
-            return Err("section `all`: is the name of the collection of all pages".to_owned());
+            return Err("section `all`: is the name of the collection of all pages"
+                .to_owned()
+                .into());
         }
         check_prefix(&format!("section `{name}`"), &prefix)?;
         Ok(Self { name, prefix })
@@ -290,8 +375,10 @@ impl Row for SectionRule {
 
     fn parts(text: &str) -> Result<Parts, String> {
         let (name, prefix) = text.split_once('=').ok_or("wanted NAME=PREFIX, as in docs=/docs/")?;
-        let text = |text: &str| Part::Text(text.to_owned());
-        Ok(Parts(vec![("name", text(name)), ("prefix", text(prefix))]))
+        let mut parts = Parts::default();
+        parts.push("name", Datum::Text(name.to_owned()));
+        parts.push("prefix", Datum::Text(prefix.to_owned()));
+        Ok(parts)
     }
 }
 
@@ -323,7 +410,7 @@ impl Row for Priority {
         example: (r#"{ prefix = "/docs/", priority = 0.8 }"#, "/docs/=0.8"),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, String> {
+    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
         let prefix = parts.text("prefix").unwrap_or_default();
         check_prefix(&rutter_finding::quoted(&prefix), &prefix)?;
         Ok(Self { prefix, priority: parts.share("priority").unwrap_or_default() })
@@ -333,8 +420,10 @@ impl Row for Priority {
         // A path may have an equals sign of its own.
         let (prefix, priority) =
             text.rsplit_once('=').ok_or("wanted PREFIX=NUMBER, as in /docs/=0.8")?;
-        let prefix = Part::Text(prefix.trim().to_owned());
-        Ok(Parts(vec![("prefix", prefix), ("priority", share(priority.trim())?)]))
+        let mut parts = Parts::default();
+        parts.push("prefix", Datum::Text(prefix.trim().to_owned()));
+        parts.push("priority", share(priority.trim())?);
+        Ok(parts)
     }
 }
 
@@ -368,11 +457,11 @@ impl Row for Endpoint {
         ),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, String> {
+    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
         let (url, auth) = (parts.text("url").unwrap_or_default(), parts.text("auth"));
         if HttpUrl::parse(url.as_str()).is_err() {
             let url = rutter_finding::quoted(&url);
-            return Err(format!("{url} is not an absolute http or https URL"));
+            return Err(format!("{url} is not an absolute http or https URL").into());
         }
         let rate = parts.text("rate");
         let rate = rate.map(|rate| Rate::of_text(&rate)).transpose()?.map(|rate| rate.0);
@@ -415,10 +504,10 @@ impl Row for Consumer {
         ),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, String> {
+    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
         let name = parts.text("name").unwrap_or_default();
         if name.trim().is_empty() {
-            return Err("a consumer has a name that is not empty".to_owned());
+            return Err("a consumer has a name that is not empty".to_owned().into());
         }
         Ok(Self {
             name,

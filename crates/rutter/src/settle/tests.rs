@@ -3,8 +3,9 @@
 use std::fs;
 
 use rutter_arc::policy::{Consumer, Endpoint, Grant};
-use rutter_build::{Checksum, Host, Oversize, Twins};
+use rutter_build::{Checksum, Declared, Host, Oversize, Spxi, SurfaceRule, Twins};
 use rutter_scp::advert::Frequency;
+use rutter_spxi::{Entity, Index, Kernel, Party, VerificationLevel};
 
 use super::*;
 use crate::config::{KEYS, of_file};
@@ -32,7 +33,7 @@ const SITE: &str = "site = \"public\"\nbase-url = \"https://harbour.example\"\n"
 fn ours_without_settings_a_build_is_the_usual_one() {
     let folder = stage();
     let root = folder.path();
-    let Settled { plan, remarks } = settled(root, SITE).unwrap();
+    let Settled { plan, remarks, .. } = settled(root, SITE).unwrap();
     let site = root.join("public");
     let usual = Plan::new(site, root.join(".rutter"), plan.base.clone(), plan.now);
     assert_eq!(format!("{plan:?}"), format!("{usual:?}"));
@@ -42,7 +43,10 @@ fn ours_without_settings_a_build_is_the_usual_one() {
 #[test]
 fn ours_defaults_are_documented_as_they_are() {
     let folder = stage();
-    let plan = settled(folder.path(), SITE).unwrap().plan;
+    fs::create_dir(folder.path().join("entities")).unwrap();
+    fs::write(folder.path().join("entities/museum.toml"), MUSEUM).unwrap();
+    let text = format!("{SITE}[spxi]\nkernel = \"A harbour.\"\n");
+    let plan = settled(folder.path(), &text).unwrap().plan;
     let mut shown = format!("{plan:?}");
     for (debug, written) in [
         ("Weekly", "weekly"),
@@ -53,6 +57,10 @@ fn ours_defaults_are_documented_as_they_are() {
         ("unlisted", "arc_unlisted"),
         ("approved: ", "arc_approved: "),
         ("days: ", "arc_days: "),
+        ("private: ", "arc_private: "),
+        ("packets: ", "spxi_packets: "),
+        ("robots_group: ", "spxi_robots_group: "),
+        ("agents: ", "spxi_agents: "),
     ] {
         shown = shown.replace(debug, written);
     }
@@ -97,6 +105,7 @@ robots = false
 crawl-delay = 2
 llms = false
 arc = false
+spxi = false
 twins = "off"
 inject = true
 headers = "nginx"
@@ -108,7 +117,32 @@ contact = "office@harbour.example"
 unlisted = ["/internal/"]
 approved = ["/join/"]
 priorities = [{ prefix = "/docs/", priority = 0.8 }, { prefix = "/", priority = 1 }]
+private = true
 days = 7
+[[entities]]
+page = "/#town"
+type = "City"
+name = "Selk"
+negative-tags = ["NOT the river"]
+markers = ["one phrase", "another phrase"]
+[spxi]
+kernel = "Selk is a harbour."
+kernel-doi = "10.5555/1234"
+protocol-doi = "10.5555/5678"
+publisher = "Harbour Office"
+publisher-url = "https://harbour.example/"
+author = "Ada Marsk"
+author-id = "https://orcid.org/0000-0002-1825-0097"
+license = "https://creativecommons.org/licenses/by/4.0/"
+entities = "things"
+packets = false
+robots-group = false
+agents = ["ClaudeBot"]
+[[spxi.surfaces]]
+path = "/docs/*"
+type = "documentation"
+function = "definition"
+protects = ["Selk", "Museum"]
 [policy]
 retention-days = 90
 delete-on-removal = true
@@ -128,6 +162,14 @@ access = "full"
 strict = true
 no-authors = true
 acknowledged = "seen.txt"
+"#;
+
+const MUSEUM: &str = r#"
+page = "/museum/"
+type = "Museum"
+name = "Museum"
+negative-tags = ["NOT the river"]
+markers = ["one phrase", "another phrase"]
 "#;
 
 /// What [`EVERYTHING`] means.
@@ -160,11 +202,13 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
             crawl_delay: Some(2.0),
             llms: false,
             arc: false,
+            spxi: false,
             twins: Twins::Off,
             inject: true,
             headers: Some(Host::Nginx),
         },
         arc: everything_of_arc(),
+        spxi: Some(everything_of_spxi()),
         privacy: Privacy {
             strict: true,
             no_authors: true,
@@ -177,6 +221,57 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
         replace: vec!["robots.txt".to_owned()],
         changed_list: Some("list".into()),
         threads: 3,
+    }
+}
+
+fn everything_of_spxi() -> Spxi {
+    let text = |text: &str| Some(text.to_owned());
+    let entity = |id: &str, name: &str| Declared {
+        entity: Entity {
+            id: text(id),
+            entity_type: text(if name == "Selk" { "City" } else { "Museum" }),
+            name: text(name),
+            negative_tags: vec!["NOT the river".to_owned()],
+            markers: vec!["one phrase".to_owned(), "another phrase".to_owned()],
+            verification: Some(VerificationLevel::SelfAttested),
+            ..Entity::default()
+        },
+        has_packet: true,
+        ..Declared::default()
+    };
+    let party =
+        |kind: &str, name: &str| Party { kind: text(kind), name: text(name), ..Party::default() };
+    let publisher = party("Organization", "Harbour Office");
+    let author = party("Person", "Ada Marsk");
+    Spxi {
+        index: Index {
+            protocol_doi: text("10.5555/5678"),
+            publisher: Some(Party { url: text("https://harbour.example/"), ..publisher }),
+            author: Some(Party {
+                identifier: text("https://orcid.org/0000-0002-1825-0097"),
+                ..author
+            }),
+            license: text("https://creativecommons.org/licenses/by/4.0/"),
+            kernel: Some(Kernel {
+                summary: text("Selk is a harbour."),
+                specification: text("10.5555/1234"),
+            }),
+            ..Index::default()
+        },
+        // Those of rutter.toml come before those of files.
+        entities: vec![
+            entity("https://harbour.example/#town", "Selk"),
+            entity("https://harbour.example/museum/", "Museum"),
+        ],
+        surfaces: vec![SurfaceRule {
+            path: "/docs/*".to_owned(),
+            surface_type: text("documentation"),
+            function: text("definition"),
+            protects: vec!["Selk".to_owned(), "Museum".to_owned()],
+        }],
+        packets: false,
+        robots_group: false,
+        agents: vec!["ClaudeBot".to_owned()],
     }
 }
 
@@ -200,6 +295,7 @@ fn everything_of_arc() -> Arc {
         unlisted: vec!["/internal/".to_owned()],
         approved: vec!["/join/".to_owned()],
         priorities: vec![("/docs/".to_owned(), 0.8), ("/".to_owned(), 1.0)],
+        private: true,
         days: 7,
         policy: Policy {
             retention: Some(Retention {
@@ -224,6 +320,9 @@ fn ours_every_setting_reaches_the_plan() {
     let root = folder.path();
     let seen = "# looked at\n\nHT001 /a#b\n  key in /c  \n";
     fs::write(root.join("seen.txt"), seen).unwrap();
+    fs::create_dir(root.join("things")).unwrap();
+    fs::write(root.join("things/museum.toml"), MUSEUM).unwrap();
+    fs::write(root.join("things/read.me"), "not an entity").unwrap();
     let text = format!("{SITE}{EVERYTHING}");
     let config = Config { written: of_file(FILE, &text).unwrap(), file: Some(root.join(FILE)) };
     let asked = Asked {
@@ -236,6 +335,56 @@ fn ours_every_setting_reaches_the_plan() {
     let plan = settle(config, &asked, now).unwrap().plan;
     let wanted = everything(root, now);
     assert_eq!(format!("{plan:?}"), format!("{wanted:?}"));
+}
+
+#[test] // SPX-016, SPX-017, SPX-032
+fn spec_an_index_needs_a_kernel_and_an_entity_of_this_site() {
+    let folder = stage();
+    let root = folder.path();
+    fs::create_dir(root.join("entities")).unwrap();
+    let file = root.join("entities/museum.toml");
+    let kernel = "[spxi]\nkernel = \"A harbour.\"\n";
+    let long = format!("[spxi]\nkernel = \"{}\"\n", "word ".repeat(101));
+    let surface = "[[spxi.surfaces]]\npath = \"/\"\nprotects = [\"Mseum\"]\n";
+    let other = MUSEUM.replace("/museum/", "https://elsewhere.example/museum/");
+    for (settings, entity, wanted) in [
+        ("", MUSEUM, "~/entities/museum.toml: an entity is declared, but `kernel` is missing"),
+        (kernel, "", "rutter.toml:4:1: a kernel is written, but no entity is declared"),
+        (&long, MUSEUM, "rutter.toml:4:1: kernel: 101 words, at most 100"),
+        (
+            &format!("{kernel}{surface}"),
+            MUSEUM,
+            "rutter.toml:5:8: surfaces: no entity is called `Mseum`",
+        ),
+        (
+            kernel,
+            &other,
+            "~/entities/museum.toml: entity `Museum`: page https://elsewhere.example/museum/ is not below https://harbour.example/",
+        ),
+        (
+            &format!("{kernel}entities = \"nowhere\"\n"),
+            MUSEUM,
+            "rutter.toml:5:1: entities: ~/nowhere: no such folder",
+        ),
+    ] {
+        match entity {
+            "" => drop(fs::remove_file(&file)),
+            entity => fs::write(&file, entity).unwrap(),
+        }
+        assert_eq!(error(root, &format!("{SITE}{settings}")), wanted);
+    }
+    fs::write(&file, MUSEUM).unwrap();
+    fs::write(root.join("entities/twin.toml"), MUSEUM).unwrap();
+    let failed = error(root, &format!("{SITE}{kernel}"));
+    assert!(failed.starts_with("entities `Museum` and `Museum` have one page"), "{failed}");
+}
+
+#[test] // D57
+fn ours_what_is_private_is_not_kept_where_everybody_reads() {
+    let folder = stage();
+    let text = format!("{SITE}state = \"public/.rutter\"\n[arc]\nprivate = true\n");
+    let wanted = "rutter.toml:5:1: private: ~/public/.rutter lies in the folder that is published";
+    assert_eq!(error(folder.path(), &text), wanted);
 }
 
 #[test]

@@ -1,0 +1,423 @@
+//! The SPXI layer of a build: the index, its packets, and who names them.
+
+use std::fs;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use rutter_build::{Base, Declared, Host, Plan, Spxi, SurfaceRule};
+use rutter_spxi::{Collision, Entity, Index, Kernel, Question, VerificationLevel};
+use serde_json::{Value, json};
+
+use crate::site::{BASE, Heard, Site, page, words};
+
+const INDEX: &str = "spxi-index.jsonld";
+
+fn entity(page: &str, name: &str) -> Declared {
+    let text = |text: &str| Some(text.to_owned());
+    Declared {
+        entity: Entity {
+            id: Some(format!("{BASE}{page}")),
+            entity_type: text("Museum"),
+            name: text(name),
+            negative_tags: vec!["NOT the band".to_owned()],
+            markers: vec!["the harbour office".to_owned(), "on Monday".to_owned()],
+            verification: Some(VerificationLevel::SelfAttested),
+            collisions: vec![Collision {
+                with: text("The Loft (band)"),
+                attribute: text("It plays."),
+                risk: None,
+            }],
+            ..Entity::default()
+        },
+        has_packet: true,
+        ..Declared::default()
+    }
+}
+
+fn spxi(entities: Vec<Declared>) -> Spxi {
+    let summary = Some("A harbour, and not a band.".to_owned());
+    Spxi {
+        index: Index { kernel: Some(Kernel { summary, specification: None }), ..Index::default() },
+        entities,
+        packets: true,
+        robots_group: true,
+        ..Spxi::default()
+    }
+}
+
+fn declares(entities: Vec<Declared>) -> impl FnOnce(&mut Plan) {
+    |plan: &mut Plan| plan.spxi = Some(spxi(entities))
+}
+
+fn index(site: &Site) -> Value {
+    serde_json::from_slice(&site.files()[INDEX]).unwrap()
+}
+
+fn ids(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|one| one["@id"].as_str().unwrap()).collect()
+}
+
+/// Findings of the layer, without those about text.
+fn heard(heard: &Heard) -> Vec<(&str, &str)> {
+    let of_layer =
+        heard.findings.iter().filter(|it| ["BD003", "BD015", "BD016", "BD017"].contains(&it.1));
+    of_layer.map(|(place, code, _)| (place.as_str(), *code)).collect()
+}
+
+#[test] // SPX-001 SPX-002 SPX-005 SPX-011 SPX-016 SPX-017 SPX-018 SPX-021 SPX-048 SPX-072
+fn spec_both_layers_are_written_and_name_each_other() {
+    let mut site = Site::of(6);
+    let (_, said) = site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
+    assert_eq!(heard(&said), []);
+    let value = index(&site);
+    assert_eq!(value["@type"], "spxi:SemanticIndex");
+    assert_eq!(value["@id"], format!("{BASE}{INDEX}"));
+    assert_eq!(value["name"], "Harbour");
+    assert_eq!(ids(&value["spxi:hasEntity"]), [format!("{BASE}docs/0002.html")]);
+    let kernel = &value["spxi:siteKernel"]["spxi:compressionSurvivalSummary"];
+    assert_eq!(kernel, "A harbour, and not a band.");
+    // Every page of the sitemap is a surface, with the date of the ledger.
+    let (entries, _) = site.sitemap();
+    let locs: Vec<&str> = entries.iter().map(|entry| entry.loc.as_str()).collect();
+    assert_eq!(ids(&value["spxi:hasSurface"]), locs);
+    let newest = entries.iter().filter_map(|entry| entry.lastmod).max().unwrap();
+    assert_eq!(value["dateModified"], newest.to_string());
+    // An edit moves the date, and nothing else does.
+    site.put("blog/0001.html", &page("Home", "Page 1", "Something else stands here now."));
+    site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
+    assert_eq!(index(&site)["dateModified"], site.row("blog/0001.html")[4]);
+    let outcome = site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap().0;
+    assert!(outcome.is_unchanged());
+}
+
+#[test] // SPX-039 SPX-040 SPX-041 SPX-042 SPX-043 SPX-046 SPX-047 SPX-073
+fn spec_entries_of_entities_link_to_the_index_in_the_form_of_the_sitemap_protocol() {
+    let mut site = Site::of(6);
+    site.build_with(declares(vec![entity("docs/0002.html#loft", "The Loft")])).unwrap();
+    let linked = |site: &Site| {
+        let (entries, _) = site.sitemap();
+        let linked: Vec<String> = entries
+            .iter()
+            .filter(|entry| entry.alternates.iter().any(|link| link.hreflang == "x-spxi"))
+            .map(|entry| entry.loc.clone())
+            .collect();
+        linked
+    };
+    assert_eq!(linked(&site), [format!("{BASE}docs/0002.html")]);
+    let text = fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
+    assert!(text.contains("xmlns:xhtml=\"http://www.w3.org/1999/xhtml\""));
+    let line = text.lines().find(|line| line.contains("x-spxi")).unwrap();
+    for part in [
+        "<xhtml:link ",
+        "rel=\"alternate\"",
+        "type=\"application/ld+json\"",
+        "hreflang=\"x-spxi\"",
+        "href=\"https://harbour.example/spxi-index.jsonld\"",
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!text.contains("spxi:") && !text.contains('#'), "{text}");
+    // A new entity joins, one that is no longer declared goes.
+    site.build_with(declares(vec![entity("blog/0001.html", "The Mole")])).unwrap();
+    assert_eq!(linked(&site), [format!("{BASE}blog/0001.html")]);
+    site.build();
+    assert_eq!(linked(&site), Vec::<String>::new());
+    assert!(!site.files().keys().any(|name| name.contains("spxi")));
+}
+
+#[test] // SPX-014 SPX-030 SPX-045 SPX-008 SPX-015 SPX-031
+fn spec_packets_lie_where_their_pages_lead() {
+    let mut site = Site::of(4);
+    site.put("docs/index.html", &page("Home", "Documents", &words(77)));
+    site.put("ü/seal.html", &page("Home", "Seal", &words(78)));
+    let mut loft = entity("docs/0002.html", "The Loft");
+    loft.questions = vec![Question { question: "Is it a band?".into(), answer: "No.".into() }];
+    loft.kernel =
+        Some(Kernel { summary: Some("The Loft is a museum.".into()), specification: None });
+    let without = Declared { has_packet: false, ..entity("blog/0001.html", "No packet") };
+    let entities = vec![
+        entity("", "Harbour"),
+        entity("docs/", "Documents"),
+        loft,
+        entity("docs/0002.html#cellar", "The Cellar"),
+        entity("%C3%BC/seal.html", "Seal"),
+        without,
+    ];
+    let (_, said) = site.build_with(declares(entities)).unwrap();
+    assert_eq!(heard(&said), []);
+    let files = site.files();
+    let packets: Vec<&String> =
+        files.keys().filter(|name| name.ends_with("spxi-packet.jsonld")).collect();
+    let wanted = ["docs/0002/", "docs/", "", "ü/seal/"].map(|it| format!("{it}spxi-packet.jsonld"));
+    assert_eq!(packets, wanted.iter().collect::<Vec<_>>());
+    let value = index(&site);
+    let refs: Vec<&Value> = value["spxi:hasEntity"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["spxi:packetRef"])
+        .collect();
+    let address = |path: &str| json!(format!("{BASE}{path}spxi-packet.jsonld"));
+    let shared = address("docs/0002/");
+    assert_eq!(
+        refs,
+        [&address(""), &address("docs/"), &shared, &shared, &address("%C3%BC/seal/"), &Value::Null]
+    );
+    // What the index says, the packet says too.
+    let packet: Value = serde_json::from_slice(&files["docs/0002/spxi-packet.jsonld"]).unwrap();
+    assert_eq!(packet["@id"], shared);
+    assert_eq!(packet["url"], format!("{BASE}docs/0002.html"));
+    assert_eq!(packet["isPartOf"]["@id"], format!("{BASE}{INDEX}"));
+    assert_eq!(packet["dateModified"], site.row("docs/0002.html")[4]);
+    for (about, indexed) in packet["spxi:about"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(&value["spxi:hasEntity"].as_array().unwrap()[2..4])
+    {
+        for (name, value) in
+            indexed.as_object().unwrap().iter().filter(|(name, _)| *name != "@type")
+        {
+            assert_eq!(about[name], *value, "{name}");
+        }
+        assert_eq!(about["@type"], json!(["Museum", "spxi:IndexedEntity", "mp:IndexedEntity"]));
+        assert_eq!(about["differentFrom"][0]["name"], "The Loft (band)");
+    }
+    assert_eq!(packet["spxi:faq"][0]["acceptedAnswer"]["text"], "No.");
+    assert_eq!(
+        packet["spxi:holographicKernel"]["spxi:compressionSurvivalSummary"],
+        "The Loft is a museum."
+    );
+}
+
+#[test] // SPX-055 SPX-056 D79 D80
+fn spec_the_group_of_ai_agents_lifts_no_rule() {
+    let mut site = Site::of(3);
+    site.put("robots.txt", "User-agent: *\nDisallow: /drafts/\n\nUser-agent: CCBot\nDisallow: /\n");
+    let declare = |plan: &mut Plan| {
+        let mut spxi = spxi(vec![entity("docs/0002.html", "The Loft")]);
+        spxi.agents = vec!["ClaudeBot".to_owned()];
+        plan.spxi = Some(spxi);
+    };
+    site.build_with(declare).unwrap();
+    let text = fs::read_to_string(site.path("out/robots.txt")).unwrap();
+    let robots = rutter_signpost::robots::Robots::parse(text.as_bytes());
+    for agent in [
+        "GPTBot",
+        "ChatGPT-User",
+        "Claude-Web",
+        "PerplexityBot",
+        "FacebookBot",
+        "Google-Extended",
+        "ClaudeBot",
+    ] {
+        assert!(text.contains(&format!("User-agent: {agent}\n")), "{agent}");
+        assert!(!robots.is_allowed(agent, "/drafts/a.html"), "{agent}");
+        assert!(robots.is_allowed(agent, "/spxi-index.jsonld"), "{agent}");
+    }
+    // Whom the owner forbade everything stays forbidden.
+    assert!(!robots.is_allowed("CCBot", "/spxi-index.jsonld"));
+    for line in [
+        "Allow: /spxi-index.jsonld",
+        "Allow: /spxi-packet.jsonld",
+        "Allow: /*/spxi-packet.jsonld",
+        "Sitemap: https://harbour.example/sitemap.xml",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}");
+    }
+    // The owner may do without.
+    site.build_with(|plan| {
+        plan.spxi = Some(Spxi { robots_group: false, ..spxi(vec![entity("", "Harbour")]) });
+    })
+    .unwrap();
+    assert!(!fs::read_to_string(site.path("out/robots.txt")).unwrap().contains("GPTBot"));
+}
+
+#[test] // SPX-059 SPX-061 SPX-050 SPX-049 D83
+fn spec_pages_llms_txt_and_hosts_know_the_index() {
+    let mut site = Site::of(3);
+    site.build_with(|plan| {
+        plan.layers.inject = true;
+        plan.layers.headers = Some(Host::Netlify);
+        plan.spxi = Some(spxi(vec![entity("docs/0002.html", "The Loft")]));
+    })
+    .unwrap();
+    let files = site.files();
+    let text = |name: &str| String::from_utf8(files[name].clone()).unwrap();
+    let link = "<link rel=\"alternate\" type=\"application/ld+json\" href=\"/spxi-index.jsonld\">";
+    for name in files.keys().filter(|name| name.ends_with(".html")) {
+        assert!(text(name).contains(link), "{name}");
+    }
+    let packet = "<link rel=\"alternate\" type=\"application/ld+json\" href=\"/docs/0002/spxi-packet.jsonld\">";
+    assert!(text("docs/0002.html").contains(packet));
+    assert!(!text("index.html").contains("spxi-packet"));
+    assert!(text("llms.txt").contains("(https://harbour.example/spxi-index.jsonld)"));
+    let headers = text("_headers");
+    let at = headers.find("/spxi-index.jsonld\n  Content-Type: application/ld+json\n");
+    assert!(at.is_some(), "{headers}");
+    assert!(headers.contains("/*spxi-packet.jsonld\n  Content-Type: application/ld+json\n"));
+    let served = fs::read_to_string(site.path("state/served.json")).unwrap();
+    let served: Value = serde_json::from_str(&served).unwrap();
+    for (path, coding) in [(INDEX, Value::Null), ("spxi-index.jsonld.gz", json!("gzip"))] {
+        let file =
+            served["files"].as_array().unwrap().iter().find(|file| file["path"] == path).unwrap();
+        assert_eq!((&file["type"], &file["coding"]), (&json!("application/ld+json"), &coding));
+    }
+    let mut unzipped = Vec::new();
+    GzDecoder::new(files["spxi-index.jsonld.gz"].as_slice()).read_to_end(&mut unzipped).unwrap();
+    assert_eq!(unzipped, files[INDEX]);
+}
+
+#[test] // SPX-064 D65 D85
+fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
+    let mut site = Site::of(3);
+    let noai = page("Home", "Silent", &words(50))
+        .replace("<title>", "<meta name=\"robots\" content=\"noai\"><title>");
+    let noindex = page("Home", "Hidden", &words(51))
+        .replace("<title>", "<meta name=\"robots\" content=\"noindex\"><title>");
+    site.put("silent.html", &noai);
+    site.put("hidden.html", &noindex);
+    let entities = || {
+        vec![
+            entity("docs/0002.html", "The Loft"),
+            entity("silent.html", "Silent"),
+            entity("hidden.html", "Hidden"),
+            entity("docs/0002", "Misspelt"),
+        ]
+    };
+    let (_, said) = site.build_with(declares(entities())).unwrap();
+    let base = |path: &str| format!("{BASE}{path}");
+    let mut missing: Vec<String> =
+        heard(&said).iter().map(|(place, _)| (*place).to_owned()).collect();
+    missing.sort();
+    assert_eq!(missing, [base("docs/0002"), base("hidden.html"), base("silent.html")]);
+    let value = index(&site);
+    assert_eq!(ids(&value["spxi:hasEntity"]), [base("docs/0002.html")]);
+    // A page that is not for AI is named, and no more.
+    let surfaces = value["spxi:hasSurface"].as_array().unwrap();
+    let silent = surfaces.iter().find(|one| one["@id"] == base("silent.html")).unwrap();
+    assert_eq!(*silent, json!({"@type": "WebPage", "@id": base("silent.html"), "name": "Silent"}));
+    assert!(!surfaces.iter().any(|one| one["@id"] == base("hidden.html")));
+    // What still holds is said again by a build that has nothing to do.
+    let (outcome, again) = site.build_with(declares(entities())).unwrap();
+    assert!(outcome.is_unchanged());
+    assert_eq!(heard(&again), heard(&said));
+    // When the page goes, so do packet and entity.
+    site.remove("docs/0002.html");
+    site.build_with(declares(entities())).unwrap();
+    assert_eq!(index(&site)["spxi:hasEntity"], json!([]));
+    assert!(!site.files().keys().any(|name| name.ends_with("packet.jsonld")));
+}
+
+#[test] // SPX-018 SPX-054 D69
+fn spec_surfaces_say_what_pages_are_for_while_there_is_room() {
+    let rules = || {
+        vec![SurfaceRule {
+            path: "/docs/*".to_owned(),
+            surface_type: Some("documentation".to_owned()),
+            function: Some("definition".to_owned()),
+            protects: vec!["Harbour".to_owned()],
+        }]
+    };
+    let mut site = Site::of(4);
+    let declare = |plan: &mut Plan| {
+        plan.spxi = Some(Spxi { surfaces: rules(), ..spxi(vec![entity("", "Harbour")]) });
+    };
+    site.build_with(declare).unwrap();
+    let value = index(&site);
+    let surface =
+        value["spxi:hasSurface"].as_array().unwrap().iter().find(|one| one["name"] == "Page 2");
+    let wanted = json!({
+        "@type": "WebPage", "@id": format!("{BASE}docs/0002.html"), "name": "Page 2",
+        "spxi:surfaceType": "documentation", "spxi:semanticFunction": "definition",
+        "spxi:protectsEntity": [{"@id": BASE}], "dateModified": site.row("docs/0002.html")[4],
+    });
+    assert_eq!(surface, Some(&wanted));
+    // Beyond 100,000 bytes all pages stay, by their addresses.
+    let mut large = Site::of(900);
+    let (_, said) = large.build_with(declare).unwrap();
+    assert_eq!(heard(&said), [(INDEX, "BD016")]);
+    let value = index(&large);
+    let surfaces = value["spxi:hasSurface"].as_array().unwrap();
+    assert_eq!(surfaces.len(), 901);
+    assert!(surfaces.iter().all(|one| one.as_object().unwrap().len() == 2));
+}
+
+#[test] // SPX-006 SPX-066 D70
+fn spec_markers_are_looked_for_on_their_page() {
+    let mut site = Site::of(2);
+    let text =
+        "<p>The <b>net</b> loft on Fish\u{a0}Quay.</p><p>Founded\nin 1987</p><p>by fishers</p>";
+    let head = "<meta name=\"spxi:sim\" content=\"only in meta\"><script type=\"application/ld+json\">\
+        {\"@type\": \"Museum\", \"name\": \"only in data\"}</script>";
+    let html = page("Home", "Loft", "Long ago.")
+        .replace("<p>Long ago.</p>", text)
+        .replace("</head>", &format!("{head}</head>"));
+    site.put("loft.html", &html);
+    let with = |markers: &[&str]| {
+        let mut loft = entity("loft.html", "Loft");
+        loft.entity.markers = markers.iter().map(|it| (*it).to_owned()).collect();
+        declares(vec![loft])
+    };
+    let lost = |said: &Heard| -> Vec<String> {
+        let of_rule = said.findings.iter().filter(|it| it.1 == "BD017");
+        of_rule.map(|(_, _, detail)| detail.clone()).collect()
+    };
+    let (_, said) = site
+        .build_with(with(&[
+            "net loft on Fish Quay",
+            "Founded in 1987",
+            "FOUNDED in 1987",
+            "1987 by fishers",
+            "only in meta",
+            "only in data",
+        ]))
+        .unwrap();
+    assert_eq!(
+        lost(&said),
+        [
+            "`Loft`: `FOUNDED in 1987` stands there as `Founded in 1987`",
+            "`Loft`: `1987 by fishers` is not there",
+            "`Loft`: `only in meta` stands in a meta element only",
+            "`Loft`: `only in data` stands in JSON-LD only",
+        ]
+    );
+    // Other markers: the page is looked at again, and has not changed for that.
+    let (outcome, said) = site.build_with(with(&["Founded in 1987", "net loft"])).unwrap();
+    assert_eq!((lost(&said), outcome.changed, outcome.read), (Vec::new(), 0, 1));
+    let (outcome, _) = site.build_with(with(&["Founded in 1987", "net loft"])).unwrap();
+    assert!(outcome.is_unchanged());
+}
+
+#[test] // D81
+fn ours_files_of_the_owner_are_not_replaced() {
+    let mut site = Site::of(3);
+    site.put(INDEX, "{}");
+    site.put("docs/0002/spxi-packet.jsonld", "{}");
+    site.put("blog/0001", "a file where a folder would be");
+    let entities = vec![entity("docs/0002.html", "The Loft"), entity("blog/0001.html", "The Mole")];
+    let (_, said) = site.build_with(declares(entities)).unwrap();
+    let mut taken = heard(&said);
+    taken.sort_unstable();
+    let wanted = ["blog/0001/spxi-packet.jsonld", "docs/0002/spxi-packet.jsonld", INDEX];
+    assert_eq!(taken, wanted.map(|name| (name, "BD003")));
+    let files = site.files();
+    assert_eq!(files[INDEX], b"{}");
+    assert_eq!(files["docs/0002/spxi-packet.jsonld"], b"{}");
+    assert_eq!(files["blog/0001"], b"a file where a folder would be");
+}
+
+#[test] // D92
+fn ours_a_site_under_a_path_has_its_index_there_and_says_so() {
+    let mut site = Site::of(2);
+    let (_, said) = site
+        .build_with(|plan| {
+            plan.base = Base::parse("https://harbour.example/town/").unwrap();
+            plan.spxi = Some(spxi(vec![entity("town/", "Harbour")]));
+        })
+        .unwrap();
+    assert!(said.findings.iter().any(|(place, code, _)| place == INDEX && *code == "BD007"));
+    assert_eq!(index(&site)["@id"], "https://harbour.example/town/spxi-index.jsonld");
+    let packet = &index(&site)["spxi:hasEntity"][0]["spxi:packetRef"];
+    assert_eq!(packet, "https://harbour.example/town/spxi-packet.jsonld");
+}

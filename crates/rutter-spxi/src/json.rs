@@ -1,0 +1,550 @@
+//! JSON that points back at what was written.
+//!
+//! Strings borrow from the text, numbers stay as they are written, and a member
+//! that stands twice stays twice: who reads on decides, and says so.
+//!
+//! Refuses: what RFC 8259 does not allow (NaN, comments, lone surrogates), more
+//! than [`DEEPEST`] levels, bytes that are no UTF-8, a document that is cut off.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::rules;
+use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule};
+
+/// Levels of nesting.
+pub(crate) const DEEPEST: usize = 128;
+
+/// A value as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value<'t> {
+    Null,
+    Bool(bool),
+    /// As it is written; may be beyond what a machine's number holds.
+    Number(&'t str),
+    Text(Cow<'t, str>),
+    List(Vec<Self>),
+    Map(Vec<(Cow<'t, str>, Self)>),
+}
+
+impl<'t> Value<'t> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn members(&self) -> &[(Cow<'t, str>, Self)] {
+        if let Self::Map(members) = self { members } else { &[] }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+/// Reads a document of at most `most` bytes. A byte order mark and members that
+/// stand twice are reported, everything else refuses.
+pub(crate) fn parse<'t>(
+    bytes: &'t [u8],
+    most: usize,
+    sink: &mut dyn FindingSink,
+) -> Result<Value<'t>, Refusal> {
+    if most < bytes.len() {
+        let detail = format!("{} bytes", bytes.len());
+        return Err(Refusal::new(&rules::TOO_LARGE, Place::WHOLE, detail));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        // Half a character at the end is a cut, not another encoding.
+        let rule = if error.error_len().is_none() { &rules::TRUNCATED } else { &rules::NOT_UTF8 };
+        Refusal::new(rule, Place::line(line_of(before)), "")
+    })?;
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(text) => {
+            sink.report(Finding::new(&rules::BOM, Place::WHOLE, ""));
+            text
+        }
+        None => text,
+    };
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    parser.space();
+    let mut value = parser.value()?;
+    parser.space();
+    if parser.peek().is_some() {
+        return Err(parser.fault("something follows the document"));
+    }
+    let mut twice = Twice { path: String::new(), n_told: 0, sink };
+    twice.mend(&mut value);
+    Ok(value)
+}
+
+fn line_of(before: &[u8]) -> u64 {
+    before.split(|byte| *byte == b'\n').count() as u64
+}
+
+/// Appends a member to a JSON pointer; a name nobody would write is cut.
+pub(crate) fn push_step(pointer: &mut String, step: &str) {
+    const LONGEST: usize = 500;
+    let end = step.floor_char_boundary(LONGEST);
+    let (shown, rest) = step.split_at(end);
+    pointer.push('/');
+    if shown.contains(['~', '/']) {
+        pointer.push_str(&shown.replace('~', "~0").replace('/', "~1"));
+    } else {
+        pointer.push_str(shown);
+    }
+    if !rest.is_empty() {
+        pointer.push('…');
+    }
+}
+
+/// Looks for members that stand twice, and leaves the last of them.
+struct Twice<'s> {
+    path: String,
+    n_told: usize,
+    sink: &'s mut dyn FindingSink,
+}
+
+impl Twice<'_> {
+    /// More are a hostile file.
+    const MOST: usize = 1000;
+
+    fn mend(&mut self, value: &mut Value<'_>) {
+        let length = self.path.len();
+        match value {
+            Value::List(items) => {
+                for (n, item) in items.iter_mut().enumerate() {
+                    if matches!(item, Value::List(_) | Value::Map(_)) {
+                        push_step(&mut self.path, &n.to_string());
+                        self.mend(item);
+                        self.path.truncate(length);
+                    }
+                }
+            }
+            Value::Map(members) => {
+                let again: HashSet<String> =
+                    twice(members).into_iter().map(str::to_owned).collect();
+                if !again.is_empty() {
+                    self.leave_last(members, &again);
+                }
+                for (key, item) in members {
+                    if matches!(item, Value::List(_) | Value::Map(_)) {
+                        push_step(&mut self.path, key);
+                        self.mend(item);
+                        self.path.truncate(length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn leave_last(
+        &mut self,
+        members: &mut Vec<(Cow<'_, str>, Value<'_>)>,
+        again: &HashSet<String>,
+    ) {
+        let length = self.path.len();
+        let mut told: HashSet<String> = HashSet::new();
+        for (key, _) in members.iter() {
+            if again.contains(key.as_ref())
+                && told.insert(key.to_string())
+                && self.n_told < Self::MOST
+            {
+                self.n_told += 1;
+                push_step(&mut self.path, key);
+                let place = Place { line: None, pointer: self.path.clone() };
+                self.sink.report(Finding::new(&rules::KEY_TWICE, place, ""));
+                self.path.truncate(length);
+            }
+        }
+        let mut kept: HashSet<String> = HashSet::new();
+        members.reverse();
+        members.retain(|(key, _)| !again.contains(key.as_ref()) || kept.insert(key.to_string()));
+        members.reverse();
+    }
+}
+
+/// The names that stand more than once, each once.
+fn twice<'m>(members: &'m [(Cow<'_, str>, Value<'_>)]) -> Vec<&'m str> {
+    const FEW: usize = 16;
+    let is_clean = members.len() <= FEW
+        && members
+            .iter()
+            .enumerate()
+            .all(|(n, (key, _))| members.iter().take(n).all(|(other, _)| other != key));
+    if is_clean {
+        return Vec::new();
+    }
+    let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_ref()).collect();
+    keys.sort_unstable();
+    let pairs = keys.iter().zip(keys.iter().skip(1));
+    let mut found: Vec<&str> = pairs.filter(|(a, b)| a == b).map(|(key, _)| *key).collect();
+    found.dedup();
+    found
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn stop(&self, rule: &'static Rule, detail: &str) -> Refusal {
+        let before = self.text.as_bytes().get(..self.at).unwrap_or_default();
+        Refusal::new(rule, Place::line(line_of(before)), detail)
+    }
+
+    /// What is wrong here; at the end of the text, that it ends.
+    fn fault(&self, detail: &str) -> Refusal {
+        let rule = if self.peek().is_none() { &rules::TRUNCATED } else { &rules::NOT_JSON };
+        self.stop(rule, if self.peek().is_none() { "" } else { detail })
+    }
+
+    fn value(&mut self) -> Result<Value<'t>, Refusal> {
+        match self.peek() {
+            Some(b'"') => self.string().map(Value::Text),
+            Some(b'{') => self.map(),
+            Some(b'[') => self.list(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            _ => self.word(),
+        }
+    }
+
+    fn word(&mut self) -> Result<Value<'t>, Refusal> {
+        let words =
+            [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))];
+        for (word, value) in words {
+            if self.rest().starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+            if !self.rest().is_empty() && word.as_bytes().starts_with(self.rest()) {
+                return Err(self.stop(&rules::TRUNCATED, ""));
+            }
+        }
+        Err(self.fault("this is no value of JSON"))
+    }
+
+    fn number(&mut self) -> Result<Value<'t>, Refusal> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Value::Number(self.text.get(start..self.at).unwrap_or_default()))
+    }
+
+    fn digits(&mut self) -> Result<(), Refusal> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err(self.fault("this is no number of JSON"));
+        }
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self) -> Result<(), Refusal> {
+        self.at += 1;
+        self.depth += 1;
+        if DEEPEST < self.depth {
+            return Err(self.stop(&rules::TOO_DEEP, ""));
+        }
+        self.space();
+        Ok(())
+    }
+
+    /// Moves behind an item; tells whether another follows.
+    fn more(&mut self, end: u8) -> Result<bool, Refusal> {
+        self.space();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                self.space();
+                Ok(true)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                self.depth -= 1;
+                Ok(false)
+            }
+            _ => Err(self.fault("a comma is missing")),
+        }
+    }
+
+    fn list(&mut self) -> Result<Value<'t>, Refusal> {
+        self.enter()?;
+        let mut items = Vec::new();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            self.depth -= 1;
+            return Ok(Value::List(items));
+        }
+        loop {
+            items.push(self.value()?);
+            if !self.more(b']')? {
+                return Ok(Value::List(items));
+            }
+        }
+    }
+
+    fn map(&mut self) -> Result<Value<'t>, Refusal> {
+        self.enter()?;
+        let mut members = Vec::new();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            self.depth -= 1;
+            return Ok(Value::Map(members));
+        }
+        loop {
+            if self.peek() != Some(b'"') {
+                return Err(self.fault("a name in quotes is missing"));
+            }
+            let key = self.string()?;
+            self.space();
+            if self.peek() != Some(b':') {
+                return Err(self.fault("a colon is missing"));
+            }
+            self.at += 1;
+            self.space();
+            members.push((key, self.value()?));
+            if !self.more(b'}')? {
+                return Ok(Value::Map(members));
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<Cow<'t, str>, Refusal> {
+        self.at += 1;
+        let mut owned: Option<String> = None;
+        loop {
+            let start = self.at;
+            let is_plain = |byte: &u8| b' ' <= *byte && *byte != b'"' && *byte != b'\\';
+            let length = self.rest().iter().take_while(|byte| is_plain(byte)).count();
+            self.at += length;
+            // Both ends lie beside an ASCII character.
+            let piece = self.text.get(start..self.at).unwrap_or_default();
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(match owned {
+                        None => Cow::Borrowed(piece),
+                        Some(text) => Cow::Owned(text + piece),
+                    });
+                }
+                Some(b'\\') => {
+                    let mut text = owned.unwrap_or_default();
+                    text.push_str(piece);
+                    text.push(self.escape()?);
+                    owned = Some(text);
+                }
+                _ => return Err(self.fault("a control character stands in a string")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, Refusal> {
+        self.at += 1;
+        let plain = match self.peek() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                return self.unicode();
+            }
+            _ => return Err(self.fault("no such escape exists")),
+        };
+        self.at += 1;
+        Ok(plain)
+    }
+
+    fn unicode(&mut self) -> Result<char, Refusal> {
+        let lone = "half a pair of surrogates stands alone";
+        let first = self.hex()?;
+        let code = if (0xd800..0xdc00).contains(&first) {
+            let is_pair = self.rest().starts_with(b"\\u");
+            if !is_pair {
+                let is_cut = b"\\u".starts_with(self.rest());
+                let rule = if is_cut { &rules::TRUNCATED } else { &rules::NOT_JSON };
+                return Err(self.stop(rule, if is_cut { "" } else { lone }));
+            }
+            self.at += 2;
+            let second = self.hex()?;
+            if !(0xdc00..0xe000).contains(&second) {
+                return Err(self.stop(&rules::NOT_JSON, lone));
+            }
+            0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00)
+        } else {
+            first
+        };
+        char::from_u32(code).ok_or_else(|| self.stop(&rules::NOT_JSON, lone))
+    }
+
+    fn hex(&mut self) -> Result<u32, Refusal> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(self.fault("four hexadecimal digits are missing"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rutter_finding::Finding;
+    use rutter_page::Tree;
+
+    use super::*;
+
+    fn tree(value: &Value<'_>) -> Tree {
+        match value {
+            Value::Null => Tree::Null,
+            Value::Bool(value) => Tree::Bool(*value),
+            Value::Number(number) => Tree::Number((*number).to_owned()),
+            Value::Text(text) => Tree::text(text.as_ref()),
+            Value::List(items) => Tree::List(items.iter().map(tree).collect()),
+            Value::Map(members) => {
+                Tree::Map(members.iter().map(|(key, it)| (key.to_string(), tree(it))).collect())
+            }
+        }
+    }
+
+    fn refused(text: &[u8]) -> (&'static str, Option<u64>) {
+        let refusal = parse(text, 1000, &mut ()).expect_err("must be refused");
+        (refusal.rule.code, refusal.place.line)
+    }
+
+    #[test] // SPX-063, C04
+    fn spec_what_is_no_json_is_refused_with_its_line() {
+        for (text, code, line) in [
+            (&b"{\n\"a\": NaN}"[..], &rules::NOT_JSON, 2),
+            (b"[Infinity]", &rules::NOT_JSON, 1),
+            (b"[-Infinity]", &rules::NOT_JSON, 1),
+            (b"{\n\n'a': 1}", &rules::NOT_JSON, 3),
+            (b"{} {}", &rules::NOT_JSON, 1),
+            (b"[1,]", &rules::NOT_JSON, 1),
+            (b"{\"a\":1,}", &rules::NOT_JSON, 1),
+            (b"[01]", &rules::NOT_JSON, 1),
+            (b"[1.]", &rules::NOT_JSON, 1),
+            (b"[\"\\x\"]", &rules::NOT_JSON, 1),
+            (b"[\"\\ud800\"]", &rules::NOT_JSON, 1),
+            (b"[\"\\ud800\\u0041\"]", &rules::NOT_JSON, 1),
+            (b"[\"\\udc00\"]", &rules::NOT_JSON, 1),
+            (b"[\"a\nb\"]", &rules::NOT_JSON, 1),
+            (b"// note\n{}", &rules::NOT_JSON, 1),
+            (b"", &rules::TRUNCATED, 1),
+            (b"{\n\"a\"", &rules::TRUNCATED, 2),
+            (b"{\"a\": tr", &rules::TRUNCATED, 1),
+            (b"[1.", &rules::TRUNCATED, 1),
+            (b"[\"\\ud8", &rules::TRUNCATED, 1),
+            (b"[\"\xc3", &rules::TRUNCATED, 1),
+            (b"[\n\"\xff\"]", &rules::NOT_UTF8, 2),
+        ] {
+            let shown = String::from_utf8_lossy(text).into_owned();
+            assert_eq!(refused(text), (code.code, Some(line)), "{shown}");
+        }
+        assert_eq!(refused(&[b' '; 1001]).0, rules::TOO_LARGE.code);
+    }
+
+    #[test] // D89
+    fn ours_nesting_ends_at_128_levels() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(parse(nested(128).as_bytes(), 1000, &mut ()).is_ok());
+        assert_eq!(refused(nested(129).as_bytes()).0, rules::TOO_DEEP.code);
+        let endless = "[{\"a\":".repeat(100_000);
+        let refusal = parse(endless.as_bytes(), 1 << 20, &mut ()).expect_err("too deep");
+        assert_eq!(refusal.rule.code, rules::TOO_DEEP.code);
+    }
+
+    #[test] // C06
+    fn ours_a_member_that_stands_twice_is_told_once() {
+        let text = r#"{"a":1,"b":[{"x/y":1,"x\/y":2,"x/y":3}],"a":2}"#;
+        let mut findings: Vec<Finding> = Vec::new();
+        let value = parse(text.as_bytes(), 1000, &mut findings).expect("JSON");
+        let places: Vec<_> = findings.iter().map(|it| it.place.pointer.as_str()).collect();
+        assert_eq!(places, ["/a", "/b/0/x~1y"]);
+        assert!(findings.iter().all(|it| it.rule.code == rules::KEY_TWICE.code));
+        assert_eq!(value.get("a"), Some(&Value::Number("2")));
+        assert_eq!(value.members().len(), 2);
+        // Many members take the other road.
+        let many: Vec<String> = (0..40).map(|n| format!("\"{}\":0", n % 39)).collect();
+        let mut findings: Vec<Finding> = Vec::new();
+        drop(parse(format!("{{{}}}", many.join(",")).as_bytes(), 1000, &mut findings));
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings.first().map(|it| it.place.pointer.as_str()), Some("/0"));
+    }
+
+    #[test] // C04
+    fn ours_a_number_beyond_the_machine_is_still_json() {
+        let value = parse(b"[1e400, -0.01, 0, 1E+2]", 1000, &mut ()).expect("JSON");
+        let numbers = ["1e400", "-0.01", "0", "1E+2"].map(Value::Number);
+        assert_eq!(value, Value::List(numbers.to_vec()));
+    }
+
+    #[test] // SPX-063
+    fn ours_a_byte_order_mark_is_told() {
+        let mut findings: Vec<Finding> = Vec::new();
+        assert_eq!(parse(b"\xef\xbb\xbf{}", 1000, &mut findings), Ok(Value::Map(Vec::new())));
+        assert_eq!(findings.len(), 1);
+    }
+
+    proptest! {
+        /// Another reader accepts the same texts and sees the same values.
+        #[test]
+        fn ours_agrees_with_serde_json(text in "[\\[\\]{}\",:\\\\ u0-9a-f.eE+\\-truefalsn\u{e9}\n]{0,24}") {
+            let own = parse(text.as_bytes(), 1000, &mut ());
+            match serde_json::from_str::<Tree>(&text) {
+                Ok(other) => {
+                    let own = own.expect("the other accepts it");
+                    // Numbers are written in many ways.
+                    let is_plain = !text.contains(|c: char| c.is_ascii_digit() || c == ':');
+                    prop_assert!(!is_plain || tree(&own) == other);
+                }
+                Err(error) => {
+                    let is_range = error.to_string().contains("out of range");
+                    prop_assert!(own.is_err() || is_range, "{error}");
+                }
+            }
+        }
+    }
+}

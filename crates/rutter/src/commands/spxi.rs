@@ -1,0 +1,74 @@
+//! `rutter spxi`: the entities of a site, from the first draft on.
+
+mod new;
+mod suggest;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use crate::commands::now;
+use crate::config::{self, flags::Flags};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::settle::{Asked, Settled, settle};
+
+/// Commands about SPXI.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Spxi {
+    /// Write a file for an entity, with every key explained
+    New(new::Args),
+    /// Draft entities from what the pages of a site say of themselves
+    Suggest(suggest::Args),
+}
+
+pub(crate) fn run(command: &Spxi, out: &mut Output) -> anyhow::Result<Exit> {
+    match command {
+        Spxi::New(args) => new::run(args, out),
+        Spxi::Suggest(args) => suggest::run(args, out),
+    }
+}
+
+/// Which site.
+#[derive(Debug, clap::Args)]
+struct SiteArgs {
+    /// Folder with the built site [default: `site` of rutter.toml]
+    #[arg(value_name = "SITE")]
+    site: Option<PathBuf>,
+    /// Address the site is published at [default: as for `rutter build`]
+    #[arg(long, value_name = "URL")]
+    base_url: Option<OsString>,
+    /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl SiteArgs {
+    fn settle(&self, out: &mut Output) -> anyhow::Result<Settled> {
+        let site = self.site.as_ref().map(|site| ("site", site.clone().into_os_string()));
+        let base = self.base_url.as_ref().map(|base| ("base-url", base.clone()));
+        let flags = Flags::of(site.into_iter().chain(base));
+        let config = config::load(&flags, self.config.as_deref(), &config::environment)?;
+        let settled = settle(config, &Asked::default(), now()?)?;
+        for remark in &settled.remarks {
+            out.say(remark);
+        }
+        Ok(settled)
+    }
+}
+
+/// The name of an entity's file, without its ending.
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    let short: String = slug.chars().take(60).collect();
+    if short.is_empty() { "entity".to_owned() } else { short.trim_end_matches('-').to_owned() }
+}

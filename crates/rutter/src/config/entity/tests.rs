@@ -1,0 +1,67 @@
+//! What owners write, and what they are told of it.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+/// Each file says in its first line what is said of it.
+#[test] // SPX-024, SPX-025, SPX-026, SPX-037, SPX-038, SPX-052, SPX-053, SPX-067
+fn spec_entities_are_refused_at_the_line_where_they_are_wrong() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/entities");
+    let (mut n_files, mut wrong) = (0, String::new());
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let wanted = text.lines().next().and_then(|line| line.strip_prefix("# wants: ")).unwrap();
+        let found = match of_file(&path) {
+            Ok(_) => "nothing".to_owned(),
+            Err(error) => {
+                let fault = error.downcast_ref::<Fault>().unwrap();
+                let hint = fault.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+                let place = format!("{}:", path.display());
+                format!("{fault}{hint}").replace(&place, "")
+            }
+        };
+        if found != wanted {
+            let _ = write!(wrong, "{}\n wanted {wanted}\n  found {found}\n", path.display());
+        }
+        n_files += 1;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(30 <= n_files);
+}
+
+#[test]
+fn ours_a_template_names_every_key_and_loads_once_it_is_filled_in() {
+    let draft = Draft {
+        page: Some("/museum/".to_owned()),
+        kind: Some("Museum".to_owned()),
+        name: Some("The \"Loft\"".to_owned()),
+        markers: vec!["since 1987".to_owned(), "58 metres".to_owned()],
+        negative_tags: vec!["NOT the band".to_owned()],
+        ..Draft::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("loft.toml");
+    let text = template(&draft);
+    fs::write(&file, &text).unwrap();
+    let stated = of_file(&file).unwrap();
+    assert_eq!(stated.name(), "The \"Loft\"");
+    for member in ENTITY.members {
+        assert!(text.contains(member.name), "{}", member.name);
+    }
+    // What nobody said is empty, and that is refused.
+    fs::write(&file, template(&Draft { name: draft.name.clone(), ..Draft::default() })).unwrap();
+    assert!(of_file(&file).is_err());
+}
+
+#[test]
+fn ours_the_schema_and_the_reader_ask_for_the_same() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    for member in ENTITY.members {
+        assert!(schema["properties"][member.name]["description"].is_string(), "{}", member.name);
+    }
+    let needed = ["page", "type", "name", "negative-tags", "markers"];
+    assert_eq!(schema["required"], serde_json::json!(needed));
+}
