@@ -428,5 +428,5 @@ fn ours_entities_without_claims_are_told() {
     let subjects = Subject::all(&index, &mut findings);
     assert_eq!(subjects.len(), 1);
     let details: Vec<&str> = findings.iter().map(|finding| finding.detail.as_str()).collect();
-    assert_eq!(details, ["`Empty`", "entity 3"]);
+    assert_eq!(details, ["`Empty`", "``"]);
 }

@@ -1,7 +1,9 @@
 //! `rutter spxi`: the entities of a site, from the first draft on.
 
+mod drown;
 mod new;
 mod suggest;
+mod survive;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,12 +23,18 @@ pub(crate) enum Spxi {
     New(new::Args),
     /// Draft entities from what the pages of a site say of themselves
     Suggest(suggest::Args),
+    /// Follow the markers of a published site through everything made of its pages
+    Survive(survive::Args),
+    /// Ask AI systems about the entities, and count what of them survives in the answers
+    Drown(drown::Args),
 }
 
 pub(crate) fn run(command: &Spxi, out: &mut Output) -> anyhow::Result<Exit> {
     match command {
         Spxi::New(args) => new::run(args, out),
         Spxi::Suggest(args) => suggest::run(args, out),
+        Spxi::Survive(args) => survive::run(args, out),
+        Spxi::Drown(args) => drown::run(args, out),
     }
 }
 
