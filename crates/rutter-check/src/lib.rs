@@ -17,6 +17,7 @@ pub mod registry;
 mod signpost;
 mod spxi;
 mod spxi_folder;
+mod survive_folder;
 
 use std::io;
 
@@ -28,6 +29,7 @@ use rutter_scp::{Limits, Opener, ReadError, Receipt};
 use rutter_signpost::sitemap::SitemapError;
 
 pub use spxi_folder::{MarkerFinder, SpxiFolder, check_spxi_folder};
+pub use survive_folder::{SurviveError, Survived, survive_folder};
 
 /// What is judged.
 #[expect(missing_debug_implementations, reason = "it holds a function")]

@@ -11,6 +11,7 @@ pub fn all() -> Vec<&'static Rule> {
         rutter_scp::rules::ALL,
         rutter_signpost::rules::ALL,
         rutter_spxi::rules::ALL,
+        rutter_survival::rules::ALL,
     ];
     let mut rules: Vec<_> = tables.into_iter().flatten().copied().collect();
     rules.sort_by_key(|rule| rule.code);
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(codes.len(), rules.len());
         assert_eq!(names.len(), rules.len());
         for rule in rules {
-            let is_layer = ["AR", "SC", "HT", "RB", "SM", "LT", "SX"]
+            let is_layer = ["AR", "SC", "HT", "RB", "SM", "LT", "SV", "SX"]
                 .iter()
                 .any(|layer| rule.code.starts_with(layer));
             assert!(rule.code.len() == 5 && is_layer, "{}", rule.code);

@@ -27,7 +27,7 @@ use crate::{Judgement, Judging, Kind, Subject, check};
 pub type MarkerFinder<'f> = dyn Fn(&[u8], &[String]) -> Vec<MarkerStatus> + 'f;
 
 /// Largest page that is read, in bytes (D89).
-const LARGEST_PAGE: u64 = 10_000_000;
+pub(crate) const LARGEST_PAGE: u64 = 10_000_000;
 /// Most pages whose heads are looked at.
 const MOST_PAGES: usize = 100_000;
 /// Most sitemaps that an index of sitemaps leads to.
@@ -115,7 +115,7 @@ fn empty(name: &str, kind: Kind, judging: &Judging) -> Judgement {
 }
 
 /// Scheme and host of the site: those of the index, or of its first entity.
-fn home_of(index: &Index) -> Option<String> {
+pub(crate) fn home_of(index: &Index) -> Option<String> {
     let mut ids = index.id.iter().chain(index.entities.iter().filter_map(|it| it.id.as_ref()));
     let url = ids.find_map(|id| PageUrl::parse(id.as_str()).ok())?;
     let key = url.key();
@@ -262,7 +262,7 @@ fn packets(
 }
 
 /// The file that an address of the site stands for.
-fn file_of(dir: &Path, home: &str, url: &str) -> Option<PathBuf> {
+pub(crate) fn file_of(dir: &Path, home: &str, url: &str) -> Option<PathBuf> {
     let url = PageUrl::parse(url).ok()?;
     let path = url.key().strip_prefix(home)?;
     let path = path.split(['?', '#']).next().unwrap_or_default().strip_prefix('/')?;

@@ -12,7 +12,8 @@
 //!   dashes and white space (D70); Markdown marks do not hide it.
 //! * A **sentence survives** where one sentence of the answer has at least 60 %
 //!   of its content words: words of two letters and more and numbers, folded,
-//!   without stop words. It survives once or not at all.
+//!   without stop words. A sentence that denies something survives only in one
+//!   that denies; a question tells nothing.
 //! * **γ** of an answer is the share of claims that survive. The panel γ of a
 //!   system is the mean over its answers, the cross-platform γ the mean over
 //!   the systems. **SIMSR** is the same for markers alone.

@@ -63,6 +63,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(fault) = cause.downcast_ref::<Fault>() {
         return fault.hint.clone();
     }
+    if let Some(rutter_check::SurviveError::Io(_)) = cause.downcast_ref() {
+        return Some("`rutter build` writes it; name the folder that is published".to_owned());
+    }
     if let Some(error) = cause.downcast_ref() {
         return build_hint(error).map(str::to_owned);
     }

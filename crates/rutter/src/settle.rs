@@ -45,17 +45,8 @@ pub(crate) struct Settled {
     pub(crate) entities: Vec<Stated>,
     /// The folder of files with an entity each, whether or not it is there.
     pub(crate) folder: PathBuf,
-    /// The folder that paths of the settings start from.
-    home: PathBuf,
     /// The settings file, where there is one.
     pub(crate) file: Option<PathBuf>,
-}
-
-impl Settled {
-    /// A file beside `rutter.toml`, else in the current folder.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        self.home.join(name)
-    }
 }
 
 /// Makes every choice. Looks at the site and at the files the settings name.
@@ -120,7 +111,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         threads: written.threads.map_or(defaults.threads, Given::value),
         ..defaults
     };
-    Ok(Settled { plan, remarks, entities, folder, home: from.0, file })
+    Ok(Settled { plan, remarks, entities, folder, file })
 }
 
 /// The folder that paths in the file start from.

@@ -10,7 +10,7 @@ use rutter_page::{Digest, Tree};
 use rutter_spxi::{BasinState, Entity, Index, Kernel};
 
 use super::query::{Query, Question, queries};
-use super::target::{Target, contrasts, denies, places};
+use super::target::{Target, contrasts, denies, has_denial, places};
 use super::words::{Word, content_words, name_words, sentences, words};
 use crate::markers::Markers;
 use crate::rules;
@@ -53,7 +53,7 @@ pub struct Subject {
     pub bdr: Option<f64>,
     own: Vec<Vec<String>>,
     markers: Markers,
-    kernel: Vec<Vec<String>>,
+    kernel: Vec<Told>,
     targets: Vec<Target>,
     claims: Digest,
 }
@@ -68,8 +68,8 @@ impl Subject {
         let told = sentences(&summary);
         let claims = entity.markers.iter().map(String::as_str).chain(told.iter().copied());
         let claims = Tree::List(claims.map(Tree::text).collect());
-        let kernel: Vec<Vec<String>> =
-            told.iter().map(|it| content_words(it)).filter(|words| !words.is_empty()).collect();
+        let kernel = told.iter().map(|it| Told::new(it));
+        let kernel: Vec<Told> = kernel.filter(|told| !told.content.is_empty()).collect();
         let markers = entity.markers.iter().map(|marker| marker.trim()).filter(|it| !it.is_empty());
         let markers = Markers::new(markers);
         let own: BTreeSet<Vec<String>> = [&name]
@@ -84,7 +84,7 @@ impl Subject {
         }
         let said = entity.markers.iter().map(String::as_str);
         let said = said.chain([&*name, &*summary]).chain(entity.description.as_deref());
-        let said: Vec<String> = said.flat_map(content_words).collect();
+        let said: Vec<Sentence> = said.flat_map(Sentence::all).collect();
         let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
         let targets = targets.map(|with| Target::new(with, &own, &said)).collect();
         Some(Self {
@@ -104,17 +104,19 @@ impl Subject {
     /// The entities of an index that can be tested; tells of the others.
     pub fn all(index: &Index, sink: &mut dyn FindingSink) -> Vec<Self> {
         let mut all = Vec::new();
-        for (n, entity) in index.entities.iter().enumerate() {
+        for entity in &index.entities {
             match Self::new(entity, index.kernel.as_ref()) {
                 Some(subject) => all.push(subject),
-                None => {
-                    let name = entity.name.as_deref().or(entity.id.as_deref());
-                    let name = name.map_or_else(|| format!("entity {}", n + 1), quoted);
-                    sink.report(Finding::new(&rules::NO_CLAIMS, Place::WHOLE, name));
-                }
+                None => Self::tell(entity, sink),
             }
         }
         all
+    }
+
+    /// Tells that an entity cannot be tested.
+    pub fn tell(entity: &Entity, sink: &mut dyn FindingSink) {
+        let name = entity.name.as_deref().or(entity.id.as_deref()).unwrap_or_default();
+        sink.report(Finding::new(&rules::NO_CLAIMS, Place::WHOLE, quoted(name)));
     }
 
     /// The digest of its claims: another one begins another series.
@@ -164,11 +166,34 @@ impl Scores {
     }
 }
 
-/// A sentence of an answer.
+/// What a sentence tells.
+#[derive(Debug)]
+struct Told {
+    content: Vec<String>,
+    /// Whether it denies something.
+    is_denial: bool,
+}
+
+impl Told {
+    fn new(sentence: &str) -> Self {
+        Self { content: content_words(sentence), is_denial: has_denial(&words(sentence)) }
+    }
+
+    /// Whether another sentence tells it.
+    fn is_in(&self, other: &Self) -> bool {
+        let has = |word: &&String| other.content.binary_search(word).is_ok();
+        let n = self.content.iter().filter(has).count();
+        // To say what something is not is another thing than to say it is.
+        OF_TEN * self.content.len() <= 10 * n && (other.is_denial || !self.is_denial)
+    }
+}
+
+/// A sentence, word by word.
 pub(super) struct Sentence {
     pub(super) words: Vec<Word>,
     /// The same without what is known of them.
     pub(super) texts: Vec<String>,
+    is_question: bool,
 }
 
 impl Sentence {
@@ -176,7 +201,7 @@ impl Sentence {
         let all = sentences(text).into_iter().map(|sentence| {
             let words = words(sentence);
             let texts = words.iter().map(|word| word.text.clone()).collect();
-            Self { words, texts }
+            Self { words, texts, is_question: is_question(sentence) }
         });
         all.collect()
     }
@@ -224,16 +249,16 @@ fn paragraphs(text: &str) -> String {
     out
 }
 
-fn kept_sentences(kernel: &[Vec<String>], answer: &str) -> usize {
-    let told: Vec<BTreeSet<String>> =
-        sentences(answer).into_iter().map(|it| content_words(it).into_iter().collect()).collect();
-    let survives = |claim: &&Vec<String>| {
-        told.iter().any(|told| {
-            let n = claim.iter().filter(|word| told.contains(*word)).count();
-            OF_TEN * claim.len() <= 10 * n
-        })
-    };
-    kernel.iter().filter(survives).count()
+fn kept_sentences(kernel: &[Told], answer: &str) -> usize {
+    let told = sentences(answer).into_iter().filter(|sentence| !is_question(sentence));
+    let told: Vec<Told> = told.map(Told::new).collect();
+    kernel.iter().filter(|claim| told.iter().any(|told| claim.is_in(told))).count()
+}
+
+/// Whether a sentence asks: then it tells nothing.
+fn is_question(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| !matches!(c, '?' | '\u{ff1f}' | '.' | '!'));
+    end.ends_with(['?', '\u{ff1f}'])
 }
 
 /// Whether the entity's name stands in a sentence, and not just as part of a
@@ -264,7 +289,7 @@ fn is_asserted(
     let mut is_asserted = false;
     for (n, sentence) in sentences.iter().enumerate() {
         let place = target.place(sentence, &subject.own, is_named, n == 0);
-        let Some(place) = place else { continue };
+        let Some(place) = place.filter(|_| !sentence.is_question) else { continue };
         let is_denied = denies(&sentence.words, &place);
         if question == Question::Different && (is_denied || contrasts(&sentence.words)) {
             return false;

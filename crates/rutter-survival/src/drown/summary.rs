@@ -234,11 +234,10 @@ impl Summary {
 
 fn push_entity(entity: &EntitySummary, out: &mut String) {
     let systems: Vec<&str> = entity.systems().into_iter().collect();
-    let mut rows = vec![[visible(&entity.name)].into_iter().collect::<Vec<_>>()];
-    if let Some(head) = rows.first_mut() {
-        head.extend(systems.iter().map(|system| visible(system)));
-    }
-    for question in Question::ALL {
+    let head = [entity.name.as_str()].into_iter().chain(systems.iter().copied());
+    let mut rows: Vec<Vec<String>> = vec![head.map(visible).collect()];
+    // Without an answer there is only the name.
+    for question in Question::ALL.into_iter().filter(|_| !systems.is_empty()) {
         let cells = systems.iter().map(|system| {
             let key = ((*system).to_owned(), question);
             let Some(scores) = entity.answers.get(&key) else { return "-".to_owned() };
@@ -247,8 +246,10 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
         });
         rows.push([question.key().to_owned()].into_iter().chain(cells).collect());
     }
-    let panel = systems.iter().map(|system| number(entity.gamma_of(system)));
-    rows.push(["gamma".to_owned()].into_iter().chain(panel).collect());
+    if !systems.is_empty() {
+        let panel = systems.iter().map(|system| number(entity.gamma_of(system)));
+        rows.push(["gamma".to_owned()].into_iter().chain(panel).collect());
+    }
     push_rows(&rows, out);
     let simsr = entity.simsr();
     let health = simsr.map_or(String::new(), |simsr| format!(" ({})", Health::of(simsr).word()));

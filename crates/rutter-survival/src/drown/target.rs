@@ -9,8 +9,19 @@ use super::judge::Sentence;
 use super::words::{Gap, Word, content_words, name_words, words};
 
 /// One word that denies what stands behind it, or before it in its clause.
-const DENY: &[&str] =
-    &["not", "no", "never", "neither", "nor", "none", "cannot", "unlike", "unrelated", "without"];
+const DENY: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "neither",
+    "nor",
+    "none",
+    "nothing",
+    "cannot",
+    "unlike",
+    "unrelated",
+    "without",
+];
 
 /// Several words that do.
 const DENY_MANY: &[&[&str]] = &[
@@ -109,16 +120,23 @@ fn percent_decoded(text: &str) -> String {
 }
 
 impl Target {
-    /// Reads a target; `own` are the entity's names, `said` the words that the
-    /// entity says of itself and that therefore tell nobody apart.
-    pub(crate) fn new(with: &str, own: &[Vec<String>], said: &[String]) -> Self {
+    /// Reads a target; `own` are the entity's names, `said` the sentences the
+    /// entity says of itself, whose words tell nobody apart unless they are
+    /// denied there.
+    pub(crate) fn new(with: &str, own: &[Vec<String>], said: &[Sentence]) -> Self {
         let is_address = with.contains("://");
         let address = with.split_once("://").map_or("", |(_, rest)| rest);
         let name = spoken(with).unwrap_or_default();
         let (base, beside, is_bracket) = parts(&name);
         let (full, base) = (name_words(&name), name_words(base));
         let mut beside = content_words(beside);
-        beside.retain(|word| !said.contains(word));
+        beside.retain(|word| {
+            let is_said = |sentence: &Sentence| {
+                let mut at = sentence.texts.iter().enumerate().filter(|(_, text)| *text == word);
+                at.any(|(at, _)| !denies(&sentence.words, &(at..at + 1)))
+            };
+            !said.iter().any(is_said)
+        });
         let holds = |outer: &[String], inner: &[String]| {
             inner.len() < outer.len() && !places(outer, inner).is_empty()
         };
@@ -154,7 +172,7 @@ impl Target {
         is_named: bool,
         is_first: bool,
     ) -> Option<Range<usize>> {
-        let Sentence { words, texts: sentence } = sentence;
+        let Sentence { words, texts: sentence, .. } = sentence;
         let is_name = |place: &Range<usize>| {
             let own = words.get(place.clone()).unwrap_or_default();
             !self.is_proper || own.iter().any(|word| word.is_capital)
@@ -255,6 +273,11 @@ pub(crate) fn denies(sentence: &[Word], place: &Range<usize>) -> bool {
     false
 }
 
+/// Whether anything is denied in a sentence.
+pub(crate) fn has_denial(sentence: &[Word]) -> bool {
+    (0..sentence.len()).any(|at| cue_at(sentence, at))
+}
+
 fn cue_at(sentence: &[Word], at: usize) -> bool {
     let word = |at: usize| sentence.get(at).map_or("", |word| word.text.as_str());
     let is_plain = DENY.contains(&word(at)) || word(at).ends_with("n't");
@@ -294,6 +317,7 @@ mod tests {
             "The Grey Seals have no connection to it, as far as known.",
             "It is distinct from Grey Seals.",
             "It is a museum, as opposed to Grey Seals.",
+            "It has nothing to do with the Grey Seals.",
         ] {
             assert!(denied(sentence, "Grey Seals"), "{sentence}");
         }

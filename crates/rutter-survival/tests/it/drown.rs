@@ -275,6 +275,16 @@ fn ours_other_claims_are_counted_anew_where_the_answer_is_kept() {
     assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 5);
 }
 
+proptest::proptest! {
+    #[test] // D73
+    fn ours_no_bytes_break_a_history(
+        bytes in proptest::collection::vec(proptest::sample::select(b"{}[]\":,\n\\kindaswer0\xff".to_vec()), 0..200),
+    ) {
+        let history = History::read(&bytes, &mut ());
+        proptest::prop_assert!(history.records.is_empty() && history.rated.is_empty());
+    }
+}
+
 /// Answers as they might be, run by run and system by system.
 fn told(place: &Path, run_name: &str, on: u32, subjects: &[Subject], answers: &[(&str, &str)]) {
     let folder = tempfile::tempdir().unwrap();
@@ -418,5 +428,5 @@ fn ours_entities_without_claims_are_told() {
     let subjects = Subject::all(&index, &mut findings);
     assert_eq!(subjects.len(), 1);
     let details: Vec<&str> = findings.iter().map(|finding| finding.detail.as_str()).collect();
-    assert_eq!(details, ["`Empty`", "entity 3"]);
+    assert_eq!(details, ["`Empty`", "``"]);
 }

@@ -24,9 +24,9 @@ pub(crate) enum Spxi {
     New(new::Args),
     /// Draft entities from what the pages of a site say of themselves
     Suggest(suggest::Args),
-    /// Show which markers reach a reader: page, blocks, twin, summary, cut pages
+    /// Follow the markers of a published site through everything made of its pages
     Survive(survive::Args),
-    /// Ask AI systems about the entities and count what of them survives
+    /// Ask AI systems about the entities, and count what of them survives in the answers
     Drown(drown::Args),
     /// Say what is due: markers, tests, an index that is out of date
     Status(status::Args),
@@ -73,9 +73,6 @@ impl SiteArgs {
         Ok(settled)
     }
 }
-
-/// What AI systems answered, beside `rutter.toml`.
-const HISTORY: &str = "spxi-history.jsonl";
 
 /// Rows as a table whose columns are aligned.
 fn aligned<const N: usize>(rows: &[[String; N]]) -> String {

@@ -1,5 +1,6 @@
 //! Answers, and what is counted in them.
 
+use proptest::prelude::*;
 use rutter_spxi::Collision;
 
 use super::*;
@@ -62,6 +63,23 @@ fn spec_a_sentence_survives_with_six_tenths_of_its_words_in_one_sentence() {
     assert_eq!(kept("TIDE HOUSE, MUSEUM, CORK"), 1);
 }
 
+#[test] // D73
+fn ours_what_is_denied_survives_as_a_denial_only() {
+    let kernel = Kernel {
+        summary: Some("It is a museum and has nothing to do with the band Tide House.".to_owned()),
+        specification: None,
+    };
+    let subject = Subject::new(&entity("The Tide House", &[]), Some(&kernel)).unwrap();
+    let kept = |answer: &str| judge(&subject, Question::What, answer).sentences.kept;
+    assert_eq!(kept("The museum Tide House has nothing to do with the band."), 1);
+    assert_eq!(kept("The museum Tide House isn't the band."), 1);
+    assert_eq!(kept("The museum Tide House is a band."), 0);
+    assert_eq!(kept("Is the museum Tide House not the band?"), 0);
+    // A question asserts nothing either.
+    let other = self::subject("The Tide House", &["Grey Seals"]);
+    assert!(!asserts(&other, "Do you mean the Grey Seals?\u{201d}"));
+}
+
 #[test] // SPX-007
 fn spec_an_answer_without_markers_is_a_loss() {
     let subject = subject("The Tide House", &[]);
@@ -112,6 +130,11 @@ fn ours_a_target_of_the_same_name_is_told_by_what_stands_beside() {
     // The longer name is not the entity's.
     assert!(!judge(&subject, Question::What, "The Tide House (band).").is_named);
     assert!(judge(&subject, Question::What, "The Tide House (museum).").is_named);
+    // What it says it is not tells it apart all the same.
+    let mut denying = entity("The Tide House", &["The Tide House (band)"]);
+    denying.description = Some("A museum, not the band of the same name.".to_owned());
+    let denying = Subject::new(&denying, None).unwrap();
+    assert!(asserts(&denying, "The Tide House is a band from Cork."));
     // What the entity says of itself tells nobody apart.
     let own = self::subject("The Tide House", &["The Tide House (museum)"]);
     assert!(!asserts(&own, "The Tide House is a museum of tides."));
@@ -197,5 +220,29 @@ fn ours_any_answer_can_be_judged() {
         for question in Question::ALL {
             assert!(!judge(&subject, question, answer).is_correct());
         }
+    }
+}
+
+proptest! {
+    #[test] // D73
+    fn ours_scores_agree_with_themselves(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "The Tide House", "Tide House (band)", "band", "not", ". ", "; ", ", ", "\n\n", "it is",
+            "a museum of tides in Cork", "built in 1890", "BUILT IN\n1890", "**", "`", "](x)", "[",
+            "The keeper\u{2019}s log", "\u{df}", "e.g.", "unlike", "潮の家。", "open daily",
+        ]), 0..24),
+        question in prop::sample::select(Question::ALL.to_vec()),
+    ) {
+        let subject = subject("The Tide House", &["The Tide House (band)", "https://x.example/Cork"]);
+        let answer = pieces.join(" ");
+        let scores = judge(&subject, question, &answer);
+        prop_assert_eq!(&scores, &judge(&subject, question, &answer));
+        prop_assert!(scores.markers.kept <= 2 && scores.sentences.kept <= 2);
+        prop_assert!((0.0..=1.0).contains(&scores.gamma()));
+        prop_assert!(!scores.is_correct() || (scores.is_named && scores.is_known));
+        // More words behind another paragraph take no claim away.
+        let more = judge(&subject, question, &format!("{answer}\n\nAnd nothing else."));
+        prop_assert!(scores.markers.kept <= more.markers.kept);
+        prop_assert!(scores.is_named <= more.is_named);
     }
 }

@@ -1,155 +1,187 @@
-//! `rutter spxi drown`: what AI systems make of the entities (the Drowning
-//! Test).
+//! `rutter spxi drown`: what AI systems answer about the entities, and what of
+//! them survives.
+//!
+//! Systems are commands or folders of transcripts; none is built in. Without a
+//! system it sums up what was answered before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
-use rutter_finding::{Mode, Report, quoted};
+use anyhow::{Context, ensure};
+use clap::ValueEnum;
+use rutter_finding::{Mode, Report};
 use rutter_page::Timestamp;
-use rutter_spxi::Kernel;
 use rutter_survival::drown::{
-    EntitySummary, Estimate, Journal, Plan, Program, Question, Rated, Source, Step, Store, Subject,
-    Summary, System, Tally, drown,
+    EntitySummary, Estimate, History, Journal, Plan, Program, Question, Rated, Source, Step, Store,
+    Subject, Summary, System, Tally, drown, slugs,
 };
 
+use super::SiteArgs;
 use super::status::nothing_declared;
-use super::{HISTORY, SiteArgs};
-use crate::commands::say_findings;
+use crate::commands::{counted, now, say_findings};
 use crate::config::accept::accept;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::settle::Settled;
+
+/// Folder of the history, beside that of the entities.
+const FOLDER: &str = "drown";
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArgs,
-    /// A command that reads a question on standard input and prints the answer; run by sh
-    #[arg(long = "system", value_name = "NAME=COMMAND", value_parser = pair)]
-    systems: Vec<(String, String)>,
-    /// A folder of answers that were noted: ENTITY/QUESTION.txt; --questions names them
-    #[arg(long, value_name = "NAME=DIR", value_parser = pair)]
+    /// Ask a command: it reads the question on standard input and prints the
+    /// answer; sh runs it
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = parse_pair)]
+    ask: Vec<(String, String)>,
+    /// Take answers from a folder with ENTITY/QUESTION.txt
+    #[arg(long, value_name = "NAME=DIR", value_parser = parse_pair)]
     transcripts: Vec<(String, String)>,
-    /// Name of the run; the same name resumes it [default: the day]
+    /// Name of the run; the same name goes on with it [default: the quarter, such as 2026-q4]
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
-    /// File that answers are counted in, which only grows [default: spxi-history.jsonl beside
-    /// rutter.toml]
+    /// File of all scores, which only grows [default: drown/history.jsonl beside the folder of entities]
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// Folder that keeps the texts of answers [default: answers in the state's folder]
-    #[arg(long, value_name = "DIR")]
+    /// Folder for the texts of answers [default: answers beside the history]
+    #[arg(long, value_name = "DIR", conflicts_with = "forget_answers")]
     answers: Option<PathBuf>,
-    /// How many seconds a command may take for an answer
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    /// Keep no texts of answers
+    #[arg(long)]
+    forget_answers: bool,
+    /// Seconds an answer may take
+    #[arg(long, value_name = "N", default_value_t = 120)]
     timeout: u64,
-    /// How often a command that fails is tried
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=10))]
+    /// How often a command is tried for one answer
+    #[arg(long, value_name = "N", default_value_t = 2)]
     tries: u32,
-    /// Your own score of an answer, from 0 (absent) to 4 (exact)
-    #[arg(long, value_name = "SYSTEM;ENTITY;QUESTION=SCORE")]
-    rate: Vec<String>,
+    /// Print the questions and the files of a folder of transcripts, and ask nothing
+    #[arg(long, conflicts_with_all = ["ask", "transcripts", "rate"])]
+    questions: bool,
+    /// What a person thinks of an answer, from 0 (absent) to 4 (exact)
+    #[arg(long, value_name = "SYSTEM/ENTITY/QUESTION=N", value_parser = parse_pair)]
+    rate: Vec<(String, String)>,
     /// Write the suggested states and shares into the files of the entities
     #[arg(long)]
     accept: bool,
-    /// Print the questions and where answers to them are looked for, and ask nobody
-    #[arg(long)]
-    questions: bool,
-    /// Print what came of it as JSON
-    #[arg(long)]
-    json: bool,
+    /// How to write the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
-/// Reads `NAME=REST`.
-fn pair(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').map(|(name, rest)| (name.trim(), rest.trim()));
-    match parts {
-        Some((name, rest)) if !name.is_empty() && !rest.is_empty() => {
-            Ok((name.to_owned(), rest.to_owned()))
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// Tables
+    Text,
+    /// Everything, for programs
+    Json,
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    match pair {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err("wanted a name, an equals sign and what it stands for".to_owned()),
+        _ => Err("wanted a name, an equals sign and a value".to_owned()),
     }
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let settled = args.site.settle(out)?;
-    let subjects = subjects(&settled, out)?;
+    let mut report = Report::new(Mode::Lenient);
+    let subjects = subjects(&settled, &mut report)?;
     if args.questions {
+        say_findings("entities", &report, out);
         return questions(&subjects, out);
     }
-    let now = settled.plan.now;
-    let path = args.history.clone().unwrap_or_else(|| settled.beside(HISTORY));
-    let shown = || path.display().to_string();
-    let mut report = Report::new(Mode::Lenient);
-    let mut journal = Journal::open(&path, &mut report).with_context(shown)?;
-    let answers = args.answers.clone().unwrap_or_else(|| settled.plan.state.join("answers"));
-    let run = args.run.clone().unwrap_or_else(|| now.to_string().chars().take(10).collect());
-    let systems = systems(args);
-    for rate in &args.rate {
-        journal.rate(rated(rate, &run, now, &subjects)?).with_context(shown)?;
-    }
+    let now = now()?;
+    let path = args.history.clone().unwrap_or_else(|| history_of(&settled));
+    let systems = systems(args)?;
+    let run_name = args.run.clone();
     let mut tally = Tally::default();
-    if !systems.is_empty() {
-        let plan = Plan { run: &run, date: now, subjects: &subjects, systems: &systems };
-        let store = Store::new(answers);
-        let mut said = |system: &System, subject: &Subject, question: Question, step: Step| {
-            if step == Step::Answered {
-                let (system, entity) = (quoted(&system.name), quoted(&subject.name));
-                out.say(format_args!("{system}: {entity}, {}", question.key()));
-            }
-        };
-        tally = drown(&plan, &mut journal, Some(&store), &mut said, &mut report)?;
-    }
-    let asked = Some(run.as_str()).filter(|_| !systems.is_empty() || args.run.is_some());
-    let summary = Summary::of(journal.history(), &subjects, asked, &mut report);
-    say_findings(&shown(), &report, out);
-    if args.json {
-        let mut text = String::new();
-        summary.to_json().to_pretty(0, &mut text);
-        writeln!(out.data(), "{text}")?;
+    let history = if systems.is_empty() && args.rate.is_empty() {
+        let history = History::open(&path, &mut report);
+        history.with_context(|| path.display().to_string())?
     } else {
-        out.data().write_all(summary.to_table().as_bytes())?;
+        let run_name = run_name.clone().unwrap_or_else(|| quarter(now));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let mut journal =
+            Journal::open(&path, &mut report).with_context(|| path.display().to_string())?;
+        if !systems.is_empty() {
+            let beside = || path.with_file_name("answers");
+            let store = (!args.forget_answers)
+                .then(|| Store::new(args.answers.clone().unwrap_or_else(beside)));
+            let plan = Plan { run: &run_name, date: now, subjects: &subjects, systems: &systems };
+            let mut say = |system: &System, subject: &Subject, question: Question, step: Step| {
+                if matches!(step, Step::Answered | Step::Failed) {
+                    let word = if step == Step::Answered { "answered" } else { "no answer" };
+                    let [system, name] = [&system.name, &subject.name].map(|it| shown(it));
+                    out.say(format_args!("{system}, {name}, {}: {word}", question.key()));
+                }
+            };
+            tally = drown(&plan, &mut journal, store.as_ref(), &mut say, &mut report)?;
+        }
+        for (key, score) in &args.rate {
+            journal
+                .rate(rating(key, score, &run_name, &subjects, journal.history(), now)?)
+                .with_context(|| path.display().to_string())?;
+        }
+        journal.history().clone()
+    };
+    let summary = Summary::of(&history, &subjects, run_name.as_deref(), &mut report);
+    say_findings(&shown(&path.display().to_string()), &report, out);
+    match args.format {
+        Format::Text => write!(out.data(), "{}", summary.to_table())?,
+        Format::Json => {
+            let mut text = String::new();
+            summary.to_json().to_pretty(0, &mut text);
+            writeln!(out.data(), "{text}")?;
+        }
     }
     if !systems.is_empty() {
-        let Tally { known, counted, answered, failed } = &tally;
-        let failed = failed.len();
         out.say(format_args!(
-            "run {run}: {answered} answered, {counted} counted from kept answers, {known} known before, {failed} without an answer"
+            "{}, {} counted anew, {} known before, {} without an answer",
+            counted(tally.answered as u64, "answer"),
+            tally.counted,
+            tally.known,
+            tally.failed.len()
         ));
-        if failed != 0 {
-            out.say(format_args!("--run {run} resumes it; what is answered is not asked again"));
-        }
     }
     if args.accept {
         take(&settled, &summary, out)?;
     }
-    Ok(if tally.failed.is_empty() { Exit::Clean } else { Exit::Findings })
+    let has_changes = summary.entities.iter().any(|entity| !entity.changes.is_empty());
+    let is_clean = tally.failed.is_empty() && !has_changes;
+    Ok(if is_clean { Exit::Clean } else { Exit::Findings })
 }
 
-/// The entities with what is claimed of them.
-fn subjects(settled: &Settled, out: &mut Output) -> anyhow::Result<Vec<Subject>> {
-    let Some(spxi) = &settled.plan.spxi else { return Err(nothing_declared().into()) };
-    let site = spxi.index.kernel.as_ref();
-    let mut subjects = Vec::new();
-    for declared in &spxi.entities {
-        // Its own kernel says more of it than that of the site.
-        let kernel: Option<&Kernel> = declared.kernel.as_ref().or(site);
+fn shown(text: &str) -> String {
+    rutter_finding::visible(text)
+}
+
+/// The entities of the settings; one with a kernel of its own is tested by it.
+fn subjects(settled: &Settled, report: &mut Report) -> anyhow::Result<Vec<Subject>> {
+    let layer = settled.plan.spxi.as_ref();
+    let layer = layer.ok_or_else(nothing_declared)?;
+    let mut all = Vec::new();
+    for declared in &layer.entities {
+        let kernel = declared.kernel.as_ref().or(layer.index.kernel.as_ref());
         match Subject::new(&declared.entity, kernel) {
-            Some(subject) => subjects.push(subject),
-            None => {
-                let name = declared.entity.name.as_deref().unwrap_or_default();
-                out.say(format_args!("{}: nothing can be asked about it", quoted(name)));
-            }
+            Some(subject) => all.push(subject),
+            None => Subject::tell(&declared.entity, report),
         }
     }
-    Ok(subjects)
+    ensure!(!all.is_empty(), "nothing is claimed of any entity");
+    Ok(all)
 }
 
 fn questions(subjects: &[Subject], out: &mut Output) -> anyhow::Result<Exit> {
-    let slugs = rutter_survival::drown::slugs(subjects);
-    for (subject, slug) in subjects.iter().zip(slugs) {
+    for (subject, slug) in subjects.iter().zip(slugs(subjects)) {
         for query in &subject.queries {
             writeln!(out.data(), "{slug}/{}.txt\t{}", query.question.key(), query.text)?;
         }
@@ -157,54 +189,11 @@ fn questions(subjects: &[Subject], out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn systems(args: &Args) -> Vec<System> {
-    let commands = args.systems.iter().map(|(name, command)| {
-        let program = Program {
-            args: vec!["-c".into(), command.into()],
-            timeout: Duration::from_secs(args.timeout.max(1)),
-            tries: args.tries,
-            ..Program::new("sh")
-        };
-        System { name: name.clone(), source: Source::Program(program) }
-    });
-    let folders = args.transcripts.iter().map(|(name, folder)| System {
-        name: name.clone(),
-        source: Source::Transcripts(folder.into()),
-    });
-    commands.chain(folders).collect()
-}
-
-/// Reads `SYSTEM;ENTITY;QUESTION=SCORE`.
-fn rated(text: &str, run: &str, date: Timestamp, subjects: &[Subject]) -> anyhow::Result<Rated> {
-    let wanted = || {
-        let keys: Vec<&str> = Question::ALL.iter().map(|question| question.key()).collect();
-        format!(
-            "--rate {text}: wanted SYSTEM;ENTITY;QUESTION=SCORE, a question of {}, a score from 0 to 4",
-            keys.join(", ")
-        )
-    };
-    let (place, score) = text.rsplit_once('=').with_context(wanted)?;
-    let mut parts = place.split(';').map(str::trim);
-    let (system, entity) = (parts.next(), parts.next());
-    let question = parts.next().and_then(Question::of_key).with_context(wanted)?;
-    let rubric =
-        score.trim().parse::<u8>().ok().filter(|score| *score <= 4).with_context(wanted)?;
-    let subject = subjects.iter().find(|subject| Some(subject.name.as_str()) == entity);
-    Ok(Rated {
-        date,
-        run: run.to_owned(),
-        entity: subject.with_context(wanted)?.id.clone(),
-        system: system.filter(|it| !it.is_empty()).with_context(wanted)?.to_owned(),
-        question,
-        rubric,
-    })
-}
-
 /// Writes what is suggested into the owner's files.
 fn take(settled: &Settled, summary: &Summary, out: &mut Output) -> anyhow::Result<()> {
     for EntitySummary { id, name, estimate, .. } in &summary.entities {
         let Estimate::Fresh { share, state } = estimate else {
-            out.say(format_args!("{}: too few answers; nothing is accepted", quoted(name)));
+            out.say(format_args!("{}: too few answers; nothing is accepted", shown(name)));
             continue;
         };
         let stated = settled.entities.iter().find(|stated| stated.name() == name);
@@ -217,4 +206,96 @@ fn take(settled: &Settled, summary: &Summary, out: &mut Output) -> anyhow::Resul
         out.say(format_args!("{file}: basin-state {state}, bdr {bdr:?}"));
     }
     Ok(())
+}
+
+/// Where the history lies when nobody says where.
+pub(super) fn history_of(settled: &Settled) -> PathBuf {
+    let beside = settled.folder.parent().unwrap_or(Path::new(""));
+    beside.join(FOLDER).join("history.jsonl")
+}
+
+fn systems(args: &Args) -> anyhow::Result<Vec<System>> {
+    let mut systems = Vec::new();
+    for (name, command) in &args.ask {
+        let program = Program {
+            args: vec!["-c".into(), command.into()],
+            timeout: Duration::from_secs(args.timeout.max(1)),
+            tries: args.tries,
+            ..Program::new("sh")
+        };
+        systems.push(System { name: name.clone(), source: Source::Program(program) });
+    }
+    for (name, folder) in &args.transcripts {
+        let folder = PathBuf::from(folder);
+        ensure!(folder.is_dir(), "--transcripts {}: no such folder", folder.display());
+        systems.push(System { name: name.clone(), source: Source::Transcripts(folder) });
+    }
+    Ok(systems)
+}
+
+/// The quarter of a time: quarterly is what the specification asks for.
+fn quarter(now: Timestamp) -> String {
+    let text = now.to_string();
+    let year = text.get(..4).unwrap_or("0000");
+    let month: u32 = text.get(5..7).and_then(|month| month.parse().ok()).unwrap_or(1);
+    format!("{year}-q{}", month.div_ceil(3))
+}
+
+fn rating(
+    key: &str,
+    score: &str,
+    run: &str,
+    subjects: &[Subject],
+    history: &History,
+    now: Timestamp,
+) -> anyhow::Result<Rated> {
+    let shown = rutter_finding::quoted(key);
+    let rubric: Option<u8> = score.parse().ok().filter(|score| *score <= 4);
+    let rubric = rubric.with_context(|| format!("--rate {shown}: wanted a number from 0 to 4"))?;
+    let parts: Vec<&str> = key.rsplitn(3, '/').collect();
+    let [question, slug, system] = parts.as_slice() else {
+        anyhow::bail!("--rate {shown}: wanted SYSTEM/ENTITY/QUESTION=N");
+    };
+    let question = Question::of_key(question).with_context(|| {
+        format!("--rate {shown}: questions are what, who, different, used, open")
+    })?;
+    let all = slugs(subjects);
+    let subject = subjects.iter().zip(&all).find(|(_, known)| known == slug).map(|(it, _)| it);
+    let subject =
+        subject.with_context(|| format!("--rate {shown}: entities are {}", all.join(", ")))?;
+    let is_there = history.find(run, &subject.id, system, question).is_some();
+    ensure!(is_there, "--rate {shown}: the run {run} has no such answer");
+    Ok(Rated {
+        date: now,
+        run: run.to_owned(),
+        entity: subject.id.clone(),
+        system: (*system).to_owned(),
+        question,
+        rubric,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_run_is_named_by_its_quarter() {
+        for (time, name) in [
+            ("2026-01-01T00:00:00Z", "2026-q1"),
+            ("2026-03-31T23:59:59Z", "2026-q1"),
+            ("2026-04-01T00:00:00Z", "2026-q2"),
+            ("2026-12-31T00:00:00Z", "2026-q4"),
+        ] {
+            assert_eq!(quarter(Timestamp::parse(time).unwrap()), name);
+        }
+    }
+
+    #[test]
+    fn ours_a_system_has_a_name_and_a_command() {
+        assert_eq!(parse_pair("a=b = c").unwrap(), ("a".to_owned(), "b = c".to_owned()));
+        for text in ["a", "=b", "a=", " = "] {
+            assert!(parse_pair(text).is_err(), "{text}");
+        }
+    }
 }

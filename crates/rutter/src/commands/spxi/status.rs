@@ -16,7 +16,8 @@ use rutter_survival::Markers;
 use rutter_survival::drown::{History, USUAL_SYSTEMS};
 use serde_json::{Value, json};
 
-use super::{HISTORY, SiteArgs};
+use super::SiteArgs;
+use super::drown::history_of;
 use crate::commands::say_findings;
 use crate::config::Fault;
 use crate::config::entity::Stated;
@@ -35,7 +36,7 @@ const MONTH: i64 = 31;
 pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArgs,
-    /// File with what AI systems answered [default: spxi-history.jsonl beside rutter.toml]
+    /// File with what AI systems answered [default: drown/history.jsonl beside the folder of entities]
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// An AI system changed on this day: what was asked before is due again
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         Some(text) => Some(day_of(text)?),
         None => None,
     };
-    let path = args.history.clone().unwrap_or_else(|| settled.beside(HISTORY));
+    let path = args.history.clone().unwrap_or_else(|| history_of(&settled));
     let mut report = Report::new(Mode::Lenient);
     let history = History::open(&path, &mut report)?;
     say_findings(&path.display().to_string(), &report, out);
