@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use oxjsonld::JsonLdParser;
 use rutter_check::{Judging, SpxiFolder, check_spxi_folder};
@@ -160,7 +159,10 @@ fn lossy() -> tempfile::TempDir {
 #[test] // SPX-066 SPX-076 D70
 fn spec_survive_finds_every_planted_loss_and_no_other() {
     let folder = lossy();
-    let said = run("cd target && rutter spxi survive --json --svg chart.svg", folder.path());
+    let said = run(
+        "cd target && rutter spxi survive --format svg > chart.svg; rutter spxi survive --format json || true",
+        folder.path(),
+    );
     let value: serde_json::Value = serde_json::from_str(&said).unwrap();
     let markers = |entity: usize| value["entities"][entity]["markers"].as_array().unwrap().clone();
     // The steps that lose a marker, in their order.
@@ -194,41 +196,8 @@ fn spec_survive_finds_every_planted_loss_and_no_other() {
     }
     let chart = fs::read_to_string(folder.path().join("target/chart.svg")).unwrap();
     assert!(chart.starts_with("<svg") && chart.contains("<title"), "{chart}");
-    let strict =
-        run("cd target && rutter spxi survive --strict > /dev/null; echo $?", folder.path());
+    let strict = run("cd target && rutter spxi survive > /dev/null; echo $?", folder.path());
     assert!(strict.ends_with("1\n"), "{strict}");
-}
-
-/// Questions that were put, each with its answer's number.
-fn questions(folder: &Path) -> Vec<String> {
-    let text = fs::read_to_string(folder.join("target/asked.txt")).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
-}
-
-#[test] // SPX-078 D73
-fn ours_a_killed_run_does_not_put_an_answered_question_again() {
-    let folder = lossy();
-    let script = "read q; echo \"$q\" >> asked.txt\n\
-        if [ \"$(wc -l < asked.txt)\" = 4 ] && [ ! -e killed ]; then touch killed; kill -9 $PPID; fi\n\
-        echo \"The Loft was raised in 1903 under Norwegian slate.\"\n";
-    fs::write(folder.path().join("target/ask.sh"), script).unwrap();
-    let ask = "cd target && rutter spxi drown --run spring --system 'one=exec sh ask.sh'; echo $?";
-    let first = run(ask, folder.path());
-    assert!(first.ends_with("137\n"), "{first}");
-    assert_eq!(questions(folder.path()).len(), 4);
-    let second = run(ask, folder.path());
-    assert!(second.contains("7 answered, 0 counted from kept answers, 3 known before"), "{second}");
-    assert!(second.ends_with("0\n"), "{second}");
-    let asked = questions(folder.path());
-    // Ten questions, and the one whose answer never came.
-    assert_eq!(asked.len(), 11);
-    assert_eq!(asked[3], asked[4]);
-    let distinct: BTreeSet<&String> = asked.iter().collect();
-    assert_eq!(distinct.len(), 10);
-    // Once more: nobody is asked.
-    let third = run(ask, folder.path());
-    assert!(third.contains("0 answered, 0 counted from kept answers, 10 known before"), "{third}");
-    assert_eq!(questions(folder.path()).len(), 11);
 }
 
 #[test] // SPX-007 SPX-075 SPX-077 SPX-078 D71 D72
@@ -304,9 +273,8 @@ fn ours_status_says_what_is_due() {
     }
     assert!(said.ends_with("1\n"), "{said}");
     // After a test by three systems only the other things are due.
-    let systems = ["a", "b", "c"].map(|name| {
-        format!("--system '{name}=echo The Mole was raised in 1874, the Loft in 1903.'")
-    });
+    let systems = ["a", "b", "c"]
+        .map(|name| format!("--ask '{name}=echo The Mole was raised in 1874, the Loft in 1903.'"));
     run(&format!("cd target && rutter spxi drown {}", systems.join(" ")), folder.path());
     let said = status("");
     assert!(!said.contains("asked since") && !said.contains("never"), "{said}");
