@@ -33,8 +33,6 @@ const PROVED_AREAS: [&str; 17] = [
     "snapshot",
     "privacy",
 ];
-/// Areas of SPXI that its judge proves.
-const JUDGED_AREAS: [&str; 3] = ["outputs", "enum", "rule"];
 /// Sides whose clauses can be proved without a network.
 const PROVED_SIDES: [&str; 3] = ["publisher", "parser", "validator"];
 
@@ -81,10 +79,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
         .filter(|clause| {
             let area = clause.area.as_str();
             let is_due = clause.id.starts_with("ARC-")
-                || (clause.id.starts_with("SCP-") && PROVED_AREAS.contains(&area))
-                || (clause.id.starts_with("SPX-")
-                    && clause.side == "validator"
-                    && JUDGED_AREAS.contains(&area));
+                || clause.id.starts_with("SPX-")
+                || (clause.id.starts_with("SCP-") && PROVED_AREAS.contains(&area));
             is_due
                 && PROVED_SIDES.contains(&clause.side.as_str())
                 && !named.contains_key(&clause.id)

@@ -20,7 +20,7 @@ use crate::inventory::{self, Names};
 use crate::ledger::{Row, Rows, Sight};
 use crate::listing::{self, Listing};
 use crate::manifest::Whose;
-use crate::pack::Records;
+use crate::pack::{Record, Records};
 use crate::plan::{Host, Plan, Source};
 use crate::private::Private;
 use crate::publish::{Order, Put, Stage};
@@ -59,30 +59,98 @@ struct Seen {
 
 type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 
-impl Projecting<'_> {
-    pub(crate) fn run(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
-        let plan = self.plan;
+/// The layers while pages go by.
+struct Open<'p> {
+    sitemap: Option<Sitemap<'p>>,
+    listing: Option<Listing<'p>>,
+    feed: Option<Feed<'p>>,
+    private: Option<Private<'p>>,
+    index: Option<spxi::Semantic<'p>>,
+    served: ServedWriter,
+    has_twins: bool,
+}
+
+impl<'p> Open<'p> {
+    fn new(projecting: &'p Projecting<'p>, stage: &mut Stage) -> Result<Self, BuildError> {
+        let Projecting { plan, published, before, others, .. } = *projecting;
         let layers = &plan.layers;
         let foreign = if layers.collections && !layers.separate_sitemap {
-            adverts(plan, self.published, self.tallies)
+            adverts(plan, published, projecting.tallies)
         } else {
             Vec::new()
         };
-        let mut sitemap = layers.sitemap.then(|| Sitemap::new(plan, self.before, foreign));
-        let mut listing =
-            if layers.llms { Some(Listing::new(plan, self.sections, stage)?) } else { None };
-        let has_twins = layers.twins.are_written(self.n_public)
-            && (plan.source != Source::Markdown || plan.out.is_some());
-        let mut served = ServedWriter::create(&self.served, plan.base.as_str())?;
-        let mut feed = match &self.published.arc {
-            Some(issue) => Some(Feed::open(plan, issue, self.others, self.deltas.clone(), stage)?),
+        let listing =
+            if layers.llms { Some(Listing::new(plan, projecting.sections, stage)?) } else { None };
+        let deltas = projecting.deltas.clone();
+        let feed = match &published.arc {
+            Some(issue) => Some(Feed::open(plan, issue, others, deltas, stage)?),
             None => None,
         };
-        let mut private = Private::create(plan, &self.private)?;
-        let mut index = spxi::Semantic::new(plan, self.others);
+        Ok(Self {
+            sitemap: layers.sitemap.then(|| Sitemap::new(plan, before, foreign)),
+            listing,
+            feed,
+            private: Private::create(plan, &projecting.private)?,
+            index: spxi::Semantic::new(plan, others),
+            served: ServedWriter::create(&projecting.served, plan.base.as_str())?,
+            has_twins: layers.twins.are_written(projecting.n_public)
+                && (plan.source != Source::Markdown || plan.out.is_some()),
+        })
+    }
+
+    /// A page that is there: every layer says of it what it may.
+    fn page(
+        &mut self,
+        projecting: &Projecting<'_>,
+        (row, path): (&Row, Option<&str>),
+        record: &Record,
+        (stage, told): (&mut Stage, &mut Tell<'_>),
+    ) -> Result<Seen, BuildError> {
+        let plan = projecting.plan;
+        if let Some(feed) = &mut self.feed {
+            feed.page(row, Some(record))?;
+        }
+        if let Some(private) = &mut self.private {
+            private.page(row, record)?;
+        }
+        let semantic = match &mut self.index {
+            Some(index) => index.page((row, path), &record.meta, stage, told)?,
+            None => spxi::Shown::default(),
+        };
+        let mut twin = None;
+        if row.is_public() && self.has_twins {
+            twin = projecting.twin(row, path, &record.markdown, stage, told)?;
+        }
+        if let Some(sitemap) = &mut self.sitemap
+            && matches!(row.sight, Sight::Public | Sight::Listed)
+        {
+            sitemap.page(row, &record.meta, semantic.index, stage)?;
+        }
+        if let Some(listing) = &mut self.listing
+            && row.is_public()
+        {
+            let shown = twin.as_deref().map(|twin| inventory::file_address(&plan.base, twin));
+            listing.page(row, &record.meta, shown.as_deref().unwrap_or(&row.url))?;
+        }
+        let is_closed =
+            || record.meta.arc.needs_login || arc::is_below(plan, plan.restricted.iter(), &row.url);
+        match path {
+            Some(path) if row.is_public() => {
+                self.served.page(path, row.modified, twin.as_deref())?;
+            }
+            Some(path) if is_closed() => self.served.closed(path, row.modified)?,
+            _ => {}
+        }
+        let digest = Digest::parse(&record.meta.source);
+        Ok(Seen { twin, packet: semantic.packet, digest })
+    }
+}
+
+impl Projecting<'_> {
+    pub(crate) fn run(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
+        let mut open = Open::new(self, stage)?;
         // Its head names what is only known in the end.
         let mut home = None;
-
         let mut rows = Rows::open(self.ledger)?;
         let mut records = Records::open(self.pack)?;
         let mut names = self.names.iter().peekable();
@@ -93,7 +161,7 @@ impl Projecting<'_> {
             }
             let name = names.next_if(|name| name.url == row.url);
             if row.sight == Sight::Gone {
-                if let Some(feed) = &mut feed {
+                if let Some(feed) = &mut open.feed {
                     feed.page(&row, None)?;
                 }
                 continue;
@@ -105,51 +173,17 @@ impl Projecting<'_> {
                 continue;
             };
             let path = name.map(|name| name.path);
-            if let Some(feed) = &mut feed {
-                feed.page(&row, Some(record))?;
-            }
-            if let Some(private) = &mut private {
-                private.page(&row, record)?;
-            }
-            let semantic = match &mut index {
-                Some(index) => index.page((&row, path), &record.meta, stage, told)?,
-                None => spxi::Shown::default(),
-            };
-            let mut twin = None;
-            if row.is_public() && has_twins {
-                twin = self.twin(&row, path, &record.markdown, stage, told)?;
-            }
-            if let Some(sitemap) = &mut sitemap
-                && matches!(row.sight, Sight::Public | Sight::Listed)
-            {
-                sitemap.page(&row, &record.meta, semantic.index, stage)?;
-            }
-            if let Some(listing) = &mut listing
-                && row.is_public()
-            {
-                let shown = twin.as_deref().map(|twin| inventory::file_address(&plan.base, twin));
-                listing.page(&row, &record.meta, shown.as_deref().unwrap_or(&row.url))?;
-            }
-            if let Some(path) = path {
-                let digest = Digest::parse(&record.meta.source);
-                if row.is_public() {
-                    served.page(path, row.modified, twin.as_deref())?;
-                } else if record.meta.arc.needs_login
-                    || arc::is_below(plan, plan.restricted.iter(), &row.url)
-                {
-                    served.closed(path, row.modified)?;
-                }
-                let seen = Seen { twin, packet: semantic.packet, digest };
-                if row.url == plan.base.as_str() {
-                    home = Some((row, path, seen));
-                } else {
-                    self.page(&row, path, &seen, None, (stage, told))?;
-                }
+            let seen = open.page(self, (&row, path), record, (stage, told))?;
+            match path {
+                Some(path) if row.url == self.plan.base.as_str() => home = Some((row, path, seen)),
+                Some(path) => self.page(&row, path, &seen, None, (stage, told))?,
+                None => {}
             }
         }
         for name in names {
             self.copy_unread(name.path, stage, told)?;
         }
+        let Open { sitemap, listing, feed, private, index, mut served, .. } = open;
         let fed = match feed {
             Some(feed) => feed.finish(stage, told)?,
             None => Fed::default(),

@@ -225,7 +225,7 @@ impl<'p> Semantic<'p> {
         for (page, entities) in &self.pages {
             for declared in entities.iter().filter_map(|at| self.spxi.entities.get(*at)) {
                 let name = declared.entity.name.as_deref().unwrap_or_default();
-                told(page, &rules::ENTITY_PAGE, rutter_finding::quoted(name).to_string());
+                told(page, &rules::ENTITY_PAGE, rutter_finding::quoted(name));
             }
         }
         if !self.plan.base.is_root() {

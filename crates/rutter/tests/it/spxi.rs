@@ -2,6 +2,7 @@
 //! expanded by a JSON-LD processor that is not ours.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::fs;
 
 use oxjsonld::JsonLdParser;
@@ -51,10 +52,8 @@ fn spec_the_example_has_nothing_a_strict_judge_complains_about() {
     let mut said = String::new();
     for judgement in &judgements {
         for (severity, finding) in judgement.report.findings() {
-            said.push_str(&format!(
-                "{} {severity:?} {} {}\n",
-                judgement.name, finding.rule.code, finding.place.pointer
-            ));
+            let (code, place) = (finding.rule.code, &finding.place.pointer);
+            writeln!(said, "{} {severity:?} {code} {place}", judgement.name).unwrap();
         }
     }
     insta::assert_snapshot!(said);
@@ -118,13 +117,11 @@ fn lossy() -> tempfile::TempDir {
              <body><main><h1>{title}</h1>{body}</main></body></html>"
         )
     };
-    let filler: String = (0..400)
-        .map(|n| {
-            format!(
-                "<p>Paragraph {n} tells of boats that came in on that day, and of {n} ropes.</p>"
-            )
-        })
-        .collect();
+    let mut filler = String::new();
+    for n in 0..400 {
+        let text = "tells of boats that came in on that day, and of";
+        write!(filler, "<p>Paragraph {n} {text} {n} ropes.</p>").unwrap();
+    }
     let body = format!(
         "<p>The loft was <b>raised</b> in&nbsp;1903.</p><p>Nets dried</p><p>on the long floor.</p>\
          <script>var note = \"kept by the harbour office\";</script>{filler}\

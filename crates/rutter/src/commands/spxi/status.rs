@@ -260,7 +260,7 @@ impl Status {
                 Some((last, n)) => (last.to_string().chars().take(10).collect(), n.to_string()),
                 None => ("never".to_owned(), "-".to_owned()),
             };
-            rows.push([visible(name).to_string(), seen, last, systems]);
+            rows.push([visible(name), seen, last, systems]);
         }
         let mut text = super::aligned(&rows);
         if self.due.is_empty() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{SiteArgs, new};
 use crate::commands::counted;
-use crate::config::entity::{self, Draft};
+use crate::config::entity::{self, Draft, Stated};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let extraction = rutter_extract::html(&bytes, &Options::new(url, plan.now));
         found.page(plan, &page.url, &extraction);
     }
-    let declared: Vec<&str> = settled.entities.iter().map(|one| one.name()).collect();
+    let declared: Vec<&str> = settled.entities.iter().map(Stated::name).collect();
     let drafts: Vec<Draft> = found
         .settle()
         .into_iter()
@@ -185,7 +185,9 @@ impl Found {
         }
         match value {
             Value::Array(items) => {
-                items.iter().for_each(|item| self.node(plan, url, item, depth + 1))
+                for item in items {
+                    self.node(plan, url, item, depth + 1);
+                }
             }
             Value::Object(members) => {
                 // What stands inside another thing is only mentioned here.
