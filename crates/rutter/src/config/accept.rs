@@ -41,7 +41,7 @@ fn edited(text: &str, name: &str, state: BasinState, bdr: f64) -> Option<String>
     for (key, value) in values {
         match entity.iter().find(|(found, _)| found.get_ref().as_ref() == key) {
             Some((_, found)) => edits.push((found.span(), value)),
-            None => missing.push_str(&format!("{key} = {value}\n")),
+            None => missing.extend([key, " = ", &value, "\n"]),
         }
     }
     if !missing.is_empty() {

@@ -52,7 +52,7 @@ fn ours_a_template_names_every_key_and_loads_once_it_is_filled_in() {
         assert!(text.contains(member.name), "{}", member.name);
     }
     // What nobody said is empty, and that is refused.
-    fs::write(&file, template(&Draft { name: draft.name.clone(), ..Draft::default() })).unwrap();
+    fs::write(&file, template(&Draft { name: draft.name, ..Draft::default() })).unwrap();
     assert!(of_file(&file).is_err());
 }
 
