@@ -293,7 +293,7 @@ fn stands(text: &str, start: usize, end: usize, place: Place) -> bool {
     let has_version = has_version(after);
     match place {
         Place::First => before.is_empty(),
-        Place::Product => has_version && !is_remark(before),
+        Place::Product => has_version && !is_remark(before) && !is_name_begun(before),
         Place::Any if has_version || !is_remark(before) => true,
         // In a remark without a version: it must begin one of its parts.
         Place::Any => {
@@ -306,6 +306,13 @@ fn stands(text: &str, start: usize, end: usize, place: Place) -> bool {
 fn has_version(after: &str) -> bool {
     let digits = after.strip_prefix('/').map(|rest| rest.trim_start_matches(['v', 'V']));
     digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Tells whether a word without a version stands last: `Sogou web spider/4.0`
+/// is not called `spider`.
+fn is_name_begun(before: &str) -> bool {
+    let last = before.split_ascii_whitespace().next_back();
+    last.is_some_and(|last| !last.contains('/') && !last.ends_with([')', ';', ',']))
 }
 
 /// Tells whether a parenthesis is open at the end of this.
@@ -339,6 +346,9 @@ fn guess(text: &str) -> Class {
 fn names_a_bot(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        // Part of an address is no name.
+        let before = rest.get(..at).unwrap_or_default();
+        let may_begin = !before.ends_with(['/', '@', ':', '?', '=', '+', '#']);
         let word = rest.get(at..).unwrap_or_default();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let end = word.find(|c: char| !is_part(c)).unwrap_or(word.len());
@@ -347,7 +357,7 @@ fn names_a_bot(text: &str) -> bool {
         let word = word.to_ascii_lowercase();
         // Cubot makes telephones.
         let is_bot = ["bot", "crawler", "spider"].iter().any(|ending| word.ends_with(ending));
-        if is_ended && is_bot && word != "cubot" {
+        if may_begin && is_ended && is_bot && word != "cubot" {
             return true;
         }
         rest = after;

@@ -22,6 +22,9 @@ use crate::rules;
 /// Nobody is held to a `Retry-After` of more than a day.
 const LONGEST_WAIT: i64 = 86_400;
 
+/// Collections of one client that are told apart.
+const COLLECTIONS: usize = 16;
+
 /// From when on something is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thresholds {
@@ -83,8 +86,8 @@ struct Client {
     spared: u64,
     closed: Distinct,
     refused: u64,
-    /// The collection it took last, and how often.
-    collection: (u64, u64),
+    /// Collections it took, and how often; at most [`COLLECTIONS`].
+    collections: Vec<(u64, u64)>,
     /// When it was first asked to wait, and until when.
     wait: Option<(i64, i64)>,
     early: u64,
@@ -138,9 +141,7 @@ impl Watch {
             _ => {}
         }
         if record.status == 200 && artefact.is_collection() && &*record.method == "GET" {
-            let target = target();
-            let (last, n) = client.collection;
-            client.collection = (target, if last == target { n + 1 } else { 1 });
+            client.download(target());
         }
         client.heed(record, now, limits);
         client.judge(record, now, self.has_collections, limits)
@@ -148,6 +149,17 @@ impl Watch {
 }
 
 impl Client {
+    /// Counts a collection; where there are too many, the rarest is forgotten.
+    fn download(&mut self, target: u64) {
+        if let Some((_, n)) = self.collections.iter_mut().find(|(known, _)| *known == target) {
+            *n += 1;
+        } else if self.collections.len() < COLLECTIONS {
+            self.collections.push((target, 1));
+        } else if let Some(rarest) = self.collections.iter_mut().min_by_key(|(_, n)| *n) {
+            *rarest = (target, 1);
+        }
+    }
+
     /// Counts what comes while the client should wait.
     fn heed(&mut self, record: &Record<'_>, now: i64, limits: &Thresholds) {
         if let Some((first, until)) = self.wait {
@@ -176,6 +188,7 @@ impl Client {
         // A browser fetches styles and pictures beside its pages.
         let is_browsing = pages <= self.assets.saturating_mul(10);
         let is_reading = has_collections && self.spared == 0 && !is_browsing;
+        let downloads = self.collections.iter().map(|(_, n)| *n).max().unwrap_or(0);
         let cases: [(&'static Rule, bool, u64, &str); 5] = [
             (&rules::PAGE_BY_PAGE, is_reading && limits.pages <= pages, pages, "pages"),
             (
@@ -188,8 +201,8 @@ impl Client {
             (&rules::MANY_REFUSED_TOKENS, limits.refused <= self.refused, self.refused, "refusals"),
             (
                 &rules::SAME_COLLECTION_AGAIN,
-                limits.downloads <= self.collection.1,
-                self.collection.1,
+                limits.downloads <= downloads,
+                downloads,
                 "times the same file",
             ),
         ];

@@ -17,7 +17,7 @@ pub fn write(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     }
     if !summary.others.is_empty() {
         let mut table = Table::new(&OTHERS);
-        for row in merged(&summary.others) {
+        for row in summary.others.iter().map(other) {
             table.push(row);
         }
         table.write(out)?;
@@ -99,18 +99,15 @@ const OTHERS: [(&str, Side); 5] = [
     ("again", Side::Right),
 ];
 
-/// One line for each kind of client.
-fn merged(others: &[Row]) -> impl Iterator<Item = Vec<String>> {
-    others.iter().map(|row| {
-        let sum = |of: fn(&Cell) -> u64| row.cells.iter().map(of).sum::<u64>();
-        vec![
-            row.name.to_owned(),
-            row.requests().to_string(),
-            bytes(row.bytes()),
-            sum(|cell| cell.errors).to_string(),
-            sum(|cell| cell.again).to_string(),
-        ]
-    })
+fn other(row: &Row) -> Vec<String> {
+    let sum = |of: fn(&Cell) -> u64| row.cells.iter().map(of).sum::<u64>();
+    vec![
+        row.name.to_owned(),
+        row.requests().to_string(),
+        bytes(row.bytes()),
+        sum(|cell| cell.errors).to_string(),
+        sum(|cell| cell.again).to_string(),
+    ]
 }
 
 fn savings(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
