@@ -17,6 +17,7 @@ mod arc;
 mod build;
 mod corpus;
 mod extract;
+mod logs;
 mod roles;
 mod scale;
 mod score;
@@ -38,7 +39,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "logs" | "scp" | "extract" | "sitemap")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -72,6 +73,9 @@ fn main() -> anyhow::Result<()> {
             if chore == "arc" {
                 return arc::run(number("--pages", 1_000_000), n_rounds);
             }
+            if chore == "logs" {
+                return logs::run(number("--lines", 1_000_000), n_rounds);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -97,7 +101,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | arc [--pages N] | logs [--lines N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

@@ -115,10 +115,8 @@ impl Artefact {
         if path.starts_with("/arc-api/") {
             return Self::ArcApi;
         }
-        if bare.len() != name.len() || name.contains(['-', '.']) {
-            if let Some(named) = by_name(path, bare) {
-                return named;
-            }
+        if let Some(named) = by_name(path, bare) {
+            return named;
         }
         let Some((stem, ending)) = name.rsplit_once('.') else {
             return if matches!(name, "feed" | "rss" | "atom") { Self::Feed } else { Self::Page };
@@ -154,11 +152,13 @@ fn by_name(path: &str, name: &str) -> Option<Artefact> {
         "feed.xml" | "rss.xml" | "atom.xml" | "index.xml" | "feed.json" => Artefact::Feed,
         _ if path.contains("/arc-sitemap-deltas/") => Artefact::ArcDelta,
         _ if name.starts_with("arc-sitemap.") => Artefact::ArcSitemap,
-        _ if name.contains("sitemap") && (name.ends_with(".xml") || name.ends_with(".txt")) => {
-            Artefact::Sitemap
-        }
+        _ if name.contains("sitemap") && matches!(ending(name), "xml" | "txt") => Artefact::Sitemap,
         _ => return None,
     })
+}
+
+fn ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 fn by_ending(ending: &str) -> Artefact {

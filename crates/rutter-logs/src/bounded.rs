@@ -2,7 +2,7 @@
 //!
 //! [`Recent`] keeps what was used last and counts what it let go. [`Distinct`]
 //! counts different things: exactly up to a number, about right beyond it.
-//! Both work on [`fingerprint`]s, 64 bits of SipHash with fixed keys, so the
+//! Both work on [`fingerprint`]s, 64 bits of `SipHash` with fixed keys, so the
 //! same log gives the same figures.
 
 use std::collections::hash_map::Entry;

@@ -235,14 +235,15 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// What stands between spaces in a combined line.
+/// What stands between spaces in a combined line; a brace in front would make
+/// it look like JSON.
 fn push_word(out: &mut String, text: &str) {
     if text.is_empty() {
         out.push('-');
     }
     for byte in text.bytes() {
         match byte {
-            b'!'..=b'~' if !matches!(byte, b'"' | b'\\' | b'[' | b']') => {
+            b'!'..=b'~' if !matches!(byte, b'"' | b'\\' | b'[' | b']' | b'{') => {
                 out.push(char::from(byte));
             }
             byte => put(out, format_args!("\\x{byte:02x}")),

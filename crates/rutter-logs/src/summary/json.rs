@@ -7,7 +7,7 @@ use rutter_finding::Report;
 use serde_json::{Value, json};
 
 use super::{Cell, Row, Summary};
-use crate::agents::source;
+use crate::agents::{Purpose, source};
 
 /// Writes a summary and what was odd as one document.
 pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result<()> {
@@ -64,7 +64,7 @@ fn row(row: &Row) -> Value {
     json!({
         "name": row.name,
         "class": row.class.name(),
-        "purpose": row.purpose.map(|purpose| purpose.name()),
+        "purpose": row.purpose.map(Purpose::name),
         "operator": row.operator,
         "requests": row.requests(),
         "bytes": row.bytes(),

@@ -173,7 +173,7 @@ fn bar(out: &mut String, row: &Row, y: u64, most: u64) {
 }
 
 fn tenths(n: u128) -> String {
-    if n % 10 == 0 { (n / 10).to_string() } else { format!("{}.{}", n / 10, n % 10) }
+    if n.is_multiple_of(10) { (n / 10).to_string() } else { format!("{}.{}", n / 10, n % 10) }
 }
 
 /// The figures in words.

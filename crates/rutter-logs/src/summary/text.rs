@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Cell, Row, Summary, bytes};
 use rutter_page::Timestamp;
+
+use super::{Cell, Row, Summary, bytes};
+use crate::agents::Purpose;
 
 /// Writes everything a summary holds.
 pub fn write(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
@@ -61,7 +63,7 @@ const AGENTS: [(&str, Side); 11] = [
 fn push_agent(table: &mut Table, row: &Row) {
     for (idx, cell) in row.cells.iter().enumerate() {
         let mut cells = if idx == 0 {
-            let purpose = row.purpose.map_or("", |purpose| purpose.name());
+            let purpose = row.purpose.map_or("", Purpose::name);
             vec![row.name.to_owned(), purpose.to_owned(), row.operator.unwrap_or("-").to_owned()]
         } else {
             vec![String::new(); 3]
@@ -180,7 +182,7 @@ pub fn count(n: u64, what: &str) -> String {
 
 fn percent(part: u64, whole: u64) -> u128 {
     let whole = u128::from(whole);
-    if whole == 0 { 0 } else { (u128::from(part) * 100 + whole / 2) / whole }
+    (u128::from(part) * 100 + whole / 2).checked_div(whole).unwrap_or(0)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -66,8 +66,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let mut odd = Report::new(Mode::Lenient);
     let mut lines = Vec::new();
     for log in in_order(&args.logs)? {
-        let name = log.name.clone();
-        read(log, &mut tally, &mut watch, &mut odd, &mut lines, out).context(name)?;
+        read(&log, &mut tally, &mut watch, &mut odd, &mut lines, out)
+            .with_context(|| log.name.clone())?;
     }
     let summary = tally.finish();
     let n_broken: u64 = summary.broken.values().sum();
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 
 /// Reads one log to its end.
 fn read(
-    log: Log,
+    log: &Log,
     tally: &mut Tally,
     watch: &mut Watch,
     odd: &mut Report,
