@@ -115,9 +115,6 @@ impl Artefact {
         if path.starts_with("/arc-api/") {
             return Self::ArcApi;
         }
-        if let Some(named) = by_name(path, bare) {
-            return named;
-        }
         let Some((stem, ending)) = name.rsplit_once('.') else {
             return if matches!(name, "feed" | "rss" | "atom") { Self::Feed } else { Self::Page };
         };
@@ -125,7 +122,10 @@ impl Artefact {
         if stem.is_empty() || ending.bytes().all(|byte| byte.is_ascii_digit()) {
             return Self::Page;
         }
-        by_ending(ending)
+        match by_ending(ending) {
+            Self::Other => by_name(path, bare).unwrap_or(Self::Other),
+            known => known,
+        }
     }
 }
 

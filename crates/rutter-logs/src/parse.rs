@@ -14,6 +14,8 @@ mod json;
 
 use std::fmt;
 
+use rutter_page::Timestamp;
+
 use crate::record::Record;
 
 /// Why a line is no record.
@@ -64,13 +66,22 @@ impl std::error::Error for Broken {}
 /// assert_eq!(record.user_agent.as_deref(), Some("GPTBot/1.2"));
 /// ```
 pub fn parse(line: &[u8]) -> Result<Record<'_>, Broken> {
+    parse_after(line, &mut Last::default())
+}
+
+/// The time of the line before: within a second, lines have the same.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Option<([u8; combined::TIME], Timestamp)>);
+
+/// Reads one line that follows others.
+pub(crate) fn parse_after<'l>(line: &'l [u8], last: &mut Last) -> Result<Record<'l>, Broken> {
     match std::str::from_utf8(line) {
-        Ok(text) => parse_text(text),
-        Err(_) => parse_text(&String::from_utf8_lossy(line)).map(Record::into_owned),
+        Ok(text) => parse_text(text, last),
+        Err(_) => parse_text(&String::from_utf8_lossy(line), last).map(Record::into_owned),
     }
 }
 
-fn parse_text(text: &str) -> Result<Record<'_>, Broken> {
+fn parse_text<'l>(text: &'l str, last: &mut Last) -> Result<Record<'l>, Broken> {
     let text = text.trim_ascii();
-    if text.starts_with('{') { json::parse(text) } else { combined::parse(text) }
+    if text.starts_with('{') { json::parse(text) } else { combined::parse(text, last) }
 }

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::parse::{Broken, parse};
+use crate::parse::{Broken, Last, parse_after};
 use crate::record::Record;
 
 /// How much is held at once.
@@ -46,6 +46,7 @@ pub struct Reader {
     line: u64,
     limits: Limits,
     is_done: bool,
+    last: Last,
 }
 
 impl std::fmt::Debug for Reader {
@@ -62,7 +63,16 @@ impl Reader {
         let input: Box<dyn Read + Send> =
             if is_gzip { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
         let buffer = vec![0; 64 << 10];
-        Ok(Self { input, buffer, start: 0, end: 0, line: 0, limits, is_done: false })
+        Ok(Self {
+            input,
+            buffer,
+            start: 0,
+            end: 0,
+            line: 0,
+            limits,
+            is_done: false,
+            last: Last::default(),
+        })
     }
 
     /// The next line that is not empty; `None` at the end.
@@ -79,7 +89,7 @@ impl Reader {
             if !is_whole {
                 return Ok(Some(Item::Broken(self.line, Broken::TooLong, line)));
             }
-            return Ok(Some(match parse(line) {
+            return Ok(Some(match parse_after(line, &mut self.last) {
                 Ok(record) => Item::Record(self.line, record),
                 Err(why) => Item::Broken(self.line, why, line),
             }));

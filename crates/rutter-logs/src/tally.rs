@@ -3,7 +3,7 @@
 //! Every record goes to the row of its agent and there to the cell of its
 //! artefact. Two tables look back: one by client, agent and target, for what
 //! was read again in vain; one by client and agent, for what collections would
-//! have saved. Both forget what was not used for longest.
+//! have saved. Both forget what was not used for a while.
 //!
 //! **Read again in vain** is a GET that was answered with 200 and some bytes,
 //! where the last answer to the same client, agent and target was a 200 with
@@ -25,13 +25,13 @@
 //!
 //! Refuses: to estimate where nothing is known of collections.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
 
 use crate::agents::{Class, Known, all, recognise};
 use crate::artefact::{Artefact, path};
-use crate::bounded::{Distinct, Recent, fingerprint};
+use crate::bounded::{Distinct, Prints, Recent, Seed};
 use crate::parse::Broken;
 use crate::record::Record;
 use crate::summary::{Cell, Collected, Dropped, Row, Savings, Summary};
@@ -134,7 +134,8 @@ pub struct Tally {
     readers: Recent<Reading>,
     /// Sizes of snapshots: plain, gzip, zstd.
     snapshots: BTreeMap<String, [Option<u64>; 3]>,
-    seen: HashMap<Box<str>, Known>,
+    seen: Prints<Known>,
+    seed: Seed,
     requests: u64,
     bytes: u64,
     span: Option<(Timestamp, Timestamp)>,
@@ -144,9 +145,7 @@ pub struct Tally {
 
 impl Tally {
     /// User agents that are remembered with what they were recognised as.
-    const SEEN: usize = 2048;
-    /// Longest user agent that is.
-    const LONGEST: usize = 1024;
+    const SEEN: usize = 16_384;
     /// Snapshots whose sizes are remembered.
     const SNAPSHOTS: usize = 256;
 
@@ -160,7 +159,8 @@ impl Tally {
             filter,
             rows: std::iter::repeat_with(Counts::default).take(n_rows).collect(),
             snapshots: BTreeMap::new(),
-            seen: HashMap::new(),
+            seen: Prints::default(),
+            seed: Seed::random(),
             requests: 0,
             bytes: 0,
             span: None,
@@ -241,16 +241,15 @@ impl Tally {
     }
 
     fn recognise(&mut self, user_agent: &str) -> Known {
-        if let Some(known) = self.seen.get(user_agent) {
+        let print = self.seed.of(&[user_agent]);
+        if let Some(known) = self.seen.get(&print) {
             return *known;
         }
         let known = recognise(user_agent);
-        if user_agent.len() <= Self::LONGEST {
-            if Self::SEEN <= self.seen.len() {
-                self.seen.clear();
-            }
-            self.seen.insert(user_agent.into(), known);
+        if Self::SEEN <= self.seen.len() {
+            self.seen.clear();
         }
+        self.seen.insert(print, known);
         known
     }
 
@@ -259,7 +258,7 @@ impl Tally {
         if !matches!(record.status, 200 | 304) {
             return false;
         }
-        let key = fingerprint(&[&record.client, known.name(), &record.target]);
+        let key = self.seed.of(&[&record.client, known.name(), &record.target]);
         let (seconds, bytes) = (record.time.unix_seconds(), record.bytes);
         let mut is_first = false;
         let fetch = self.fetches.get(key, || {
@@ -307,7 +306,7 @@ impl Tally {
         cell.first = cell.first.min(time);
         cell.last = cell.last.max(time);
         if matches!(status, 200 | 206 | 304) {
-            distinct.add(fingerprint(&[&record.target]), self.settings.distinct);
+            distinct.add(Seed::FIXED.of(&[&record.target]), self.settings.distinct);
         }
     }
 
@@ -323,7 +322,7 @@ impl Tally {
             }
         }
         if artefact == Artefact::Page && known.class == Class::Ai {
-            let key = fingerprint(&[&record.client, known.name()]);
+            let key = self.seed.of(&[&record.client, known.name()]);
             let day = record.time.unix_seconds().div_euclid(86_400);
             let reading = self.readers.get(key, Reading::default);
             if reading.pages == 0 || reading.last_day != day {

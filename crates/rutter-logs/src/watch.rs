@@ -6,8 +6,8 @@
 //! there is one finding at most. Records may come a little out of order, as
 //! servers write them when the answer is over.
 //!
-//! Refuses: to keep more clients than [`Thresholds::clients`] (who was silent
-//! for longest is forgotten), to say who a client is beyond what it said of
+//! Refuses: to keep more clients than [`Thresholds::clients`] (who was not heard
+//! of for a while is forgotten), to say who a client is beyond what it said of
 //! itself, and to judge a client that fetches what a browser fetches: pictures
 //! and styles beside its pages.
 
@@ -15,7 +15,7 @@ use rutter_finding::{Finding, Place, Rule, quoted};
 
 use crate::agents::recognise;
 use crate::artefact::{Artefact, path};
-use crate::bounded::{Distinct, Recent, fingerprint};
+use crate::bounded::{Distinct, Recent, Seed};
 use crate::record::Record;
 use crate::rules;
 
@@ -101,13 +101,15 @@ pub struct Watch {
     thresholds: Thresholds,
     clients: Recent<Client>,
     has_collections: bool,
+    seed: Seed,
 }
 
 impl Watch {
     /// Nobody is known yet.
     pub fn new(thresholds: Thresholds) -> Self {
         let has_collections = thresholds.has_collections;
-        Self { clients: Recent::new(thresholds.clients), thresholds, has_collections }
+        let clients = Recent::new(thresholds.clients);
+        Self { clients, thresholds, has_collections, seed: Seed::random() }
     }
 
     /// Takes a request and says what is odd about its client from now on.
@@ -118,13 +120,13 @@ impl Watch {
         let is_good = matches!(record.status, 200 | 206 | 304);
         self.has_collections |= artefact.is_collection() && is_good;
         let token = record.token.as_deref().unwrap_or_default();
-        let client = self.clients.get(fingerprint(&[&record.client, token]), Client::default);
+        let client = self.clients.get(self.seed.of(&[&record.client, token]), Client::default);
         if client.requests == 0 || limits.window < now - client.since {
             // A wait goes on into the next window.
             *client = Client { since: now, wait: client.wait, ..Client::default() };
         }
         client.requests += 1;
-        let target = || fingerprint(&[path(&record.target)]);
+        let target = || Seed::FIXED.of(&[path(&record.target)]);
         match record.status {
             200 | 206 | 304 if artefact == Artefact::Page => {
                 client.pages.add(target(), bound(limits.pages));
@@ -184,46 +186,45 @@ impl Client {
         has_collections: bool,
         limits: &Thresholds,
     ) -> Vec<Finding> {
-        let (pages, closed) = (self.pages.count(), self.closed.count());
-        // A browser fetches styles and pictures beside its pages.
-        let is_browsing = pages <= self.assets.saturating_mul(10);
-        let is_reading = has_collections && self.spared == 0 && !is_browsing;
+        let is_reading = has_collections && self.spared == 0 && limits.pages <= self.pages.count();
         let downloads = self.collections.iter().map(|(_, n)| *n).max().unwrap_or(0);
-        let cases: [(&'static Rule, bool, u64, &str); 5] = [
-            (&rules::PAGE_BY_PAGE, is_reading && limits.pages <= pages, pages, "pages"),
-            (
-                &rules::IGNORES_RATE_LIMIT,
-                limits.early <= self.early,
-                self.early,
-                "requests before it was time",
-            ),
-            (&rules::SCRAPES_CLOSED_PATHS, limits.closed <= closed, closed, "closed paths"),
-            (&rules::MANY_REFUSED_TOKENS, limits.refused <= self.refused, self.refused, "refusals"),
-            (
-                &rules::SAME_COLLECTION_AGAIN,
-                limits.downloads <= downloads,
-                downloads,
-                "times the same file",
-            ),
+        let broken = [
+            // A browser fetches styles and pictures beside its pages.
+            is_reading && self.assets.saturating_mul(10) < self.pages.count(),
+            limits.early <= self.early,
+            limits.closed <= self.closed.count(),
+            limits.refused <= self.refused,
+            limits.downloads <= downloads,
         ];
         let mut findings = Vec::new();
-        for (idx, (rule, is_broken, n, what)) in cases.into_iter().enumerate() {
+        for (idx, is_broken) in broken.into_iter().enumerate() {
             if !is_broken || self.told & (1 << idx) != 0 {
                 continue;
             }
             self.told |= 1 << idx;
-            let who = recognise(record.user_agent.as_deref().unwrap_or_default()).name();
-            let client = quoted(&record.client);
-            let token = record
-                .token
-                .as_deref()
-                .map_or(String::new(), |token| format!(" with token {}", quoted(token)));
+            let (rule, n, what): (&'static Rule, u64, &str) = match idx {
+                0 => (&rules::PAGE_BY_PAGE, self.pages.count(), "pages"),
+                1 => (&rules::IGNORES_RATE_LIMIT, self.early, "requests before it was time"),
+                2 => (&rules::SCRAPES_CLOSED_PATHS, self.closed.count(), "closed paths"),
+                3 => (&rules::MANY_REFUSED_TOKENS, self.refused, "refusals"),
+                _ => (&rules::SAME_COLLECTION_AGAIN, downloads, "times the same file"),
+            };
             let span = (now - self.since).max(0);
-            let detail = format!("{client} as {who}{token}: {n} {what} in {span} s");
+            let detail = format!("{}: {n} {what} in {span} s", who(record));
             findings.push(Finding::new(rule, Place::WHOLE, detail));
         }
         findings
     }
+}
+
+/// A client as it showed itself.
+fn who(record: &Record<'_>) -> String {
+    let name = recognise(record.user_agent.as_deref().unwrap_or_default()).name();
+    let token = record.token.as_deref().map_or(String::new(), |token| {
+        let token = quoted(token);
+        format!(" with token {token}")
+    });
+    format!("{} as {name}{token}", quoted(&record.client))
 }
 
 /// How many fingerprints are kept to see that this many were reached.

@@ -10,20 +10,20 @@ use std::net::IpAddr;
 
 use rutter_page::{Str, Timestamp};
 
-use super::Broken;
+use super::{Broken, Last};
 use crate::record::{MONTHS, Record};
 
 /// Length of `01/May/2026:14:00:00 +0200`.
-const TIME: usize = 26;
+pub(super) const TIME: usize = 26;
 
-pub(super) fn parse(text: &str) -> Result<Record<'_>, Broken> {
+pub(super) fn parse<'l>(text: &'l str, last: &mut Last) -> Result<Record<'l>, Broken> {
     let (before, request) = split(text).ok_or(Broken::Form)?;
     let (words, stamp) = before
         .len()
         .checked_sub(TIME)
         .and_then(|at| before.split_at_checked(at))
         .ok_or(Broken::Time)?;
-    let time = time(stamp).ok_or(Broken::Time)?;
+    let time = time_after(stamp, last).ok_or(Broken::Time)?;
     let words = words.strip_suffix('[').ok_or(Broken::Form)?.trim_ascii_end();
     let (client, user) = names(words).ok_or(Broken::Form)?;
     let (request, rest) = quoted(request).ok_or(Broken::Form)?;
@@ -148,6 +148,18 @@ fn unescaped(text: &str) -> Str<'_> {
 
 fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// Reads a time that is often that of the line before.
+fn time_after(text: &str, last: &mut Last) -> Option<Timestamp> {
+    match &last.0 {
+        Some((known, time)) if known == text.as_bytes() => Some(*time),
+        _ => {
+            let time = time(text)?;
+            last.0 = text.as_bytes().try_into().ok().map(|text| (text, time));
+            Some(time)
+        }
+    }
 }
 
 /// Reads `01/May/2026:14:00:00 +0200`.
