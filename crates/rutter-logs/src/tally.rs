@@ -177,16 +177,21 @@ impl Tally {
     /// Counts a request; tells whether the filter let it through.
     pub fn see(&mut self, record: &Record<'_>) -> bool {
         let known = self.recognise(record.user_agent.as_deref().unwrap_or_default());
+        let is_request = !record.method.is_empty();
+        let artefact = if is_request { Artefact::of(&record.target) } else { Artefact::Other };
+        let is_full = &*record.method == "GET" && record.status == 200;
+        if is_full && artefact == Artefact::ScpSnapshot {
+            // Whoever fetched it: its size is the same for all.
+            self.measure(record);
+        }
         if !self.filter.takes(record, known) {
             self.left_out += 1;
             return false;
         }
-        let is_request = !record.method.is_empty();
-        let artefact = if is_request { Artefact::of(&record.target) } else { Artefact::Other };
         let is_again = &*record.method == "GET" && self.is_again(record, known);
         self.count(record, known, artefact, is_again);
-        if &*record.method == "GET" && record.status == 200 {
-            self.remember(record, known, artefact);
+        if is_full && artefact == Artefact::Page && known.class == Class::Ai {
+            self.remember(record, known);
         }
         true
     }
@@ -310,27 +315,27 @@ impl Tally {
         }
     }
 
-    /// Keeps what the savings by collections are made of.
-    fn remember(&mut self, record: &Record<'_>, known: Known, artefact: Artefact) {
-        if artefact == Artefact::ScpSnapshot {
-            let (name, coding) = series(&record.target);
-            if self.snapshots.len() < Self::SNAPSHOTS || self.snapshots.contains_key(&name) {
-                let sizes = self.snapshots.entry(name).or_default();
-                if let Some(size) = sizes.get_mut(coding) {
-                    *size = (*size).max(Some(record.bytes));
-                }
+    /// Keeps the size of a snapshot.
+    fn measure(&mut self, record: &Record<'_>) {
+        let (name, coding) = series(&record.target);
+        if self.snapshots.len() < Self::SNAPSHOTS || self.snapshots.contains_key(&name) {
+            let sizes = self.snapshots.entry(name).or_default();
+            if let Some(size) = sizes.get_mut(coding) {
+                *size = (*size).max(Some(record.bytes));
             }
         }
-        if artefact == Artefact::Page && known.class == Class::Ai {
-            let key = self.seed.of(&[&record.client, known.name()]);
-            let day = record.time.unix_seconds().div_euclid(86_400);
-            let reading = self.readers.get(key, Reading::default);
-            if reading.pages == 0 || reading.last_day != day {
-                (reading.days, reading.last_day) = (reading.days + 1, day);
-            }
-            reading.pages += 1;
-            reading.bytes = reading.bytes.saturating_add(record.bytes);
+    }
+
+    /// Keeps what an AI agent took of pages.
+    fn remember(&mut self, record: &Record<'_>, known: Known) {
+        let key = self.seed.of(&[&record.client, known.name()]);
+        let day = record.time.unix_seconds().div_euclid(86_400);
+        let reading = self.readers.get(key, Reading::default);
+        if reading.pages == 0 || reading.last_day != day {
+            (reading.days, reading.last_day) = (reading.days + 1, day);
         }
+        reading.pages += 1;
+        reading.bytes = reading.bytes.saturating_add(record.bytes);
     }
 
     fn collected(&self) -> Option<Collected> {

@@ -9,7 +9,7 @@ use rutter_logs::summary::{json, svg, text};
 use rutter_logs::{Collections, Filter, Item, Limits, Reader, Settings, Tally, Thresholds, Watch};
 use rutter_page::Timestamp;
 
-use crate::commands::{one_stdin, parse_time};
+use crate::commands::{counted, one_stdin, parse_time};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -105,10 +105,10 @@ fn read(
     while let Some(item) = reader.next_item()? {
         match item {
             Item::Record(line, record) => {
-                if !tally.see(&record) {
-                    continue;
-                }
-                for mut finding in watch.see(&record) {
+                let is_counted = tally.see(&record);
+                // A client is watched before the time that is asked for, too.
+                let found = watch.see(&record).into_iter().filter(|_| is_counted);
+                for mut finding in found {
                     finding.place = Place::line(line);
                     let severity = finding.rule.severity(Mode::Lenient);
                     if let Some(severity) = severity.filter(|_| is_kept(odd, finding.rule.code)) {
@@ -130,8 +130,8 @@ fn read(
         }
     }
     if SHOWN < n_broken {
-        let more = n_broken - SHOWN;
-        out.say(format_args!("{}: {more} more lines that could not be read", log.name));
+        let more = counted(n_broken - SHOWN, "more line");
+        out.say(format_args!("{}: {more} that could not be read", log.name));
     }
     Ok(())
 }
