@@ -17,6 +17,7 @@ mod arc;
 mod build;
 mod corpus;
 mod extract;
+mod logs;
 mod markers;
 mod roles;
 mod scale;
@@ -40,7 +41,9 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "markers" | "sitemap" | "spxi")) => {
+        Some(
+            chore @ ("arc" | "build" | "extract" | "logs" | "markers" | "scp" | "sitemap" | "spxi"),
+        ) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -77,6 +80,9 @@ fn main() -> anyhow::Result<()> {
             if chore == "spxi" {
                 return spxi::run(n_rounds);
             }
+            if chore == "logs" {
+                return logs::run(number("--lines", 1_000_000), n_rounds);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -107,7 +113,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N]"
         ),
     }
 }

@@ -35,6 +35,9 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         (role, [file]) if role.starts_with("arc-") => {
             crate::arc::run_role(role.trim_start_matches("arc-"), file)
         }
+        (role, [file]) if role.starts_with("logs-") => {
+            crate::logs::run_role(role.trim_start_matches("logs-"), file)
+        }
         (role, [file]) if role.starts_with("sitemap-") => {
             crate::sitemap::run_role(role.trim_start_matches("sitemap-"), file)
         }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "a chore talks to whoever runs it")]
 
+mod agents;
 mod clauses;
 mod docs;
 mod fuzz;
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
                    robots verdicts, sitemaps, schemas and SPXI indexes where the folder has them
+  agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
   schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
   bench extract [--news DIR]   speed and memory of extraction beside peers
@@ -39,6 +41,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench arc        speed and memory of ARC sitemaps beside bare streaming
   bench markers    time of looking for a site's SPXI markers beside extraction
   bench spxi       speed of judging an SPXI index beside parsing it
+  bench logs [--lines N]   speed and memory of reading access logs beside splitting lines
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", folder] => score::outside(folder),
+        ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),
         ["bench", rest @ ..] => bench(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
@@ -114,7 +118,7 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
-    if let [chore @ ("arc" | "spxi"), rest @ ..] = rest {
+    if let [chore @ ("arc" | "logs" | "spxi"), rest @ ..] = rest {
         return run(command.arg(chore).args(rest));
     }
     outside::need("zstd", "zstd")?;

@@ -11,13 +11,14 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
     ("rutter-signpost", &["rutter-finding", "rutter-page"]),
     ("rutter-arc", &["rutter-finding", "rutter-page"]),
+    ("rutter-logs", &["rutter-finding", "rutter-page"]),
     ("rutter-spxi", &["rutter-finding", "rutter-page"]),
     ("rutter-survival", &["rutter-finding", "rutter-page", "rutter-spxi"]),
     (
@@ -54,6 +55,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-check",
             "rutter-extract",
             "rutter-finding",
+            "rutter-logs",
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",
@@ -69,6 +71,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-build",
             "rutter-extract",
             "rutter-finding",
+            "rutter-logs",
             "rutter-page",
             "rutter-scp",
             "rutter-signpost",

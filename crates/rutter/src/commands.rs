@@ -9,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod extract;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pack;
 pub(crate) mod robots;
@@ -200,6 +201,7 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
 fn all_rules() -> Vec<&'static rutter_finding::Rule> {
     let mut rules = rutter_check::registry::all();
     rules.extend(rutter_build::rules::ALL);
+    rules.extend(rutter_logs::rules::ALL);
     rules.sort_by_key(|rule| rule.code);
     rules
 }

@@ -42,6 +42,8 @@ enum Command {
     Extract(commands::extract::Args),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
+    /// Say which AI agents read what of a site, by its access logs
+    Logs(commands::logs::Args),
     /// Show the snapshot of an annotated page, compare ARC sitemaps
     #[command(subcommand)]
     Arc(commands::arc::Arc),
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Robots(args) => commands::robots::run(args, &mut out),
+        Command::Logs(args) => commands::logs::run(args, &mut out),
         Command::Arc(command) => commands::arc::run(command, &mut out),
         Command::Spxi(command) => commands::spxi::run(command, &mut out),
         Command::Scp(command) => commands::run_scp(command, &mut out),

@@ -35,6 +35,7 @@ fn stage() -> tempfile::TempDir {
         ("examples", "examples"),
         ("conformance/vectors/scp/files", "vectors"),
         ("conformance/vectors/arc/files", "arc"),
+        ("crates/rutter-logs/tests/fixtures/report", "logs"),
     ] {
         std::os::unix::fs::symlink(root.join(from), folder.path().join(to)).unwrap();
     }
