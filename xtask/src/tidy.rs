@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 15] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
@@ -20,6 +20,8 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("rutter-arc", &["rutter-finding", "rutter-page"]),
     ("rutter-spxi", &["rutter-finding", "rutter-page"]),
     ("rutter-survival", &["rutter-finding", "rutter-page", "rutter-spxi"]),
+    ("rutter-store", &["rutter-arc", "rutter-finding", "rutter-page", "rutter-scp", "rutter-spxi"]),
+    ("rutter-sync", &["rutter-finding", "rutter-page", "rutter-scp", "rutter-store"]),
     (
         "rutter-build",
         &[
@@ -73,6 +75,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-scp",
             "rutter-signpost",
             "rutter-spxi",
+            "rutter-store",
             "rutter-survival",
             "rutter-testkit",
         ],
