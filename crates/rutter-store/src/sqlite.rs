@@ -1,4 +1,4 @@
-//! A replica in one SQLite file.
+//! A replica in one file of `SQLite`.
 //!
 //! One connection writes, behind a lock; as many as are needed read, each for
 //! one short statement, so that no reader keeps the log from being folded in.
@@ -15,6 +15,7 @@ mod flip;
 mod lease;
 mod pipeline;
 mod read;
+mod rows;
 mod schema;
 mod search;
 mod stage;
@@ -99,10 +100,10 @@ const PAGE_SIZE: u32 = 8192;
 pub struct SqliteStore {
     path: PathBuf,
     options: Options,
-    /// `None` where it may only be read.
-    writer: Mutex<Option<Connection>>,
     /// Connections that nobody uses at the moment.
     readers: Mutex<Vec<Connection>>,
+    /// `None` where it may only be read. Closed last: it folds the log in.
+    writer: Mutex<Option<Connection>>,
     dictionaries: body::Dictionaries,
     /// Which replica this is.
     id: u64,
@@ -303,7 +304,7 @@ fn open_reader(path: &Path, options: &Options, is_immutable: bool) -> Result<Con
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                     name.push(char::from(*byte));
                 }
-                _ => name.push_str(&format!("%{byte:02x}")),
+                _ => name.extend(format!("%{byte:02x}").chars()),
             }
         }
         name.push_str("?immutable=1");

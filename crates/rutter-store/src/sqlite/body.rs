@@ -15,8 +15,9 @@ use crate::error::Storage;
 
 /// Level of compression: beyond it, time grows and bodies hardly shrink.
 const LEVEL: i32 = 3;
-/// Bytes of a dictionary.
+/// Bytes of a dictionary, at most and at least.
 const DICTIONARY: usize = 112_640;
+const SMALLEST: usize = 8_192;
 /// Pages a publisher has before a dictionary is worth its bytes.
 pub(super) const ENOUGH_PAGES: u64 = 1_000;
 /// Most lines and bytes a dictionary is trained from.
@@ -152,11 +153,12 @@ pub(super) fn has_own(connection: &Connection, publisher: i64) -> Result<bool, S
 /// Trains a dictionary; `None` where the lines have nothing in common.
 pub(super) fn train(samples: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     let n_bytes: usize = samples.iter().map(|sample| sample.as_ref().len()).sum();
-    // Trained from little, a dictionary is larger than what it saves.
-    if n_bytes < 10 * DICTIONARY {
+    // Trained from little, a large one is more than what it saves.
+    let size = DICTIONARY.min(n_bytes / 10);
+    if size < SMALLEST {
         return None;
     }
-    zstd::dict::from_samples(samples, DICTIONARY).ok()
+    zstd::dict::from_samples(samples, size).ok()
 }
 
 /// Adds a dictionary to the store: for this publisher, and for those that

@@ -4,7 +4,7 @@
 //! asked for, every body against its digest.
 
 use rusqlite::Connection;
-use rutter_page::LineDigest;
+use rutter_page::{Head, LineDigest};
 use rutter_scp::State;
 
 use super::body::Dictionaries;
@@ -99,10 +99,39 @@ pub(super) fn check(
             }
         }
     }
+    values(&transaction, &mut faults)?;
     if depth == Depth::Bodies {
         bodies(&transaction, dictionaries, &mut faults)?;
     }
     Ok(faults)
+}
+
+/// Reads every row as those do who ask for it.
+fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), Storage> {
+    let mut pages = connection.prepare(&format!("SELECT {} FROM page p", read::PAGE))?;
+    let mut changes = connection.prepare(&format!("SELECT {} FROM change", read::CHANGE))?;
+    let mut tombstones =
+        connection.prepare(&format!("SELECT {} FROM tombstone", read::TOMBSTONE))?;
+    each(pages.query([])?, read::page_of, faults)?;
+    each(changes.query([])?, read::change_of, faults)?;
+    each(tombstones.query([])?, read::tombstone_of, faults)
+}
+
+fn each<T>(
+    mut rows: rusqlite::Rows<'_>,
+    read: impl Fn(&rusqlite::Row<'_>) -> Result<T, Storage>,
+    faults: &mut Vec<String>,
+) -> Result<(), Storage> {
+    let mut n_faults = 0;
+    while let Some(row) = rows.next()? {
+        if let Err(error) = read(row)
+            && n_faults < MOST
+        {
+            n_faults += 1;
+            faults.push(error.to_string());
+        }
+    }
+    Ok(())
 }
 
 fn shown(value: &rusqlite::types::Value) -> String {
@@ -134,7 +163,8 @@ fn bodies(
     faults: &mut Vec<String>,
 ) -> Result<(), Storage> {
     let mut statement = connection.prepare(
-        "SELECT p.url, p.digest, b.dict, b.size, b.z FROM page p JOIN body b ON b.id = p.body",
+        "SELECT p.url, p.digest, b.dict, b.size, b.z, p.modified
+         FROM page p JOIN body b ON b.id = p.body",
     )?;
     let mut rows = statement.query([])?;
     let mut n_faults = 0;
@@ -143,7 +173,16 @@ fn bodies(
         let z: Vec<u8> = row.get(4)?;
         let size = usize::try_from(row.get::<_, i64>(3)?).unwrap_or(usize::MAX);
         let fault = match dictionaries.unpack(connection, row.get(2)?, size, &z) {
-            Ok(line) if LineDigest::of(line.as_bytes()) == digest(&bytes)? => continue,
+            Ok(line) if LineDigest::of(line.as_bytes()) == digest(&bytes)? => {
+                let modified: String = row.get(5)?;
+                let head = Head::of_line(&line);
+                let is_right =
+                    |head: Head<'_>| head.url.key() == url && head.modified.to_string() == modified;
+                if head.is_none_or(is_right) {
+                    continue;
+                }
+                "the body is of another page, or of another time".to_owned()
+            }
             Ok(_) => "the body is not the one the digest was taken of".to_owned(),
             Err(error) => error.to_string(),
         };

@@ -8,8 +8,8 @@ use rusqlite::{Transaction, params};
 use rutter_page::Timestamp;
 
 use super::books;
+use super::rows::Leaving;
 use super::search;
-use super::stage::Leaving;
 use crate::error::Storage;
 use crate::model::{
     Cause, ChangeKind, Finish, Mode, Outlook, PublisherId, Section, Source, Withheld,

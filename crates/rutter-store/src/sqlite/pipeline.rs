@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::body::{Dictionary, Packer};
-use super::stage::Row;
+use super::rows::Row;
 use crate::error::Storage;
 
 /// Threads at most.

@@ -93,7 +93,7 @@ pub(super) fn sections(
     })
 }
 
-const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p.title, p.language,
+pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p.title, p.language,
     p.source, p.withheld, p.first_seen, p.changed";
 
 pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
@@ -229,20 +229,24 @@ pub(super) fn tombstones(
     after: Option<&str>,
     most: usize,
 ) -> Result<Vec<Tombstone>, Storage> {
-    let mut statement = connection.prepare_cached(
-        "SELECT url, at, cause, modified FROM tombstone
-         WHERE publisher = ?1 AND ?2 < url ORDER BY url LIMIT ?3",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {TOMBSTONE} FROM tombstone
+         WHERE publisher = ?1 AND ?2 < url ORDER BY url LIMIT ?3"
+    ))?;
     let rows = statement.query(params![publisher.0, after.unwrap_or(""), limit(most)])?;
-    collect(rows, |row| {
-        let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
-        Ok(Tombstone {
-            publisher,
-            url: row.get(0)?,
-            at: time(&text(1)?)?,
-            cause: word(&text(2)?, Cause::of_word)?,
-            modified: time(&text(3)?)?,
-        })
+    collect(rows, tombstone_of)
+}
+
+pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";
+
+pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, Storage> {
+    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    Ok(Tombstone {
+        publisher: PublisherId(row.get(0)?),
+        url: row.get(1)?,
+        at: time(&text(2)?)?,
+        cause: word(&text(3)?, Cause::of_word)?,
+        modified: time(&text(4)?)?,
     })
 }
 
@@ -292,22 +296,25 @@ pub(super) fn changes_behind(
     seq: u64,
     most: i64,
 ) -> Result<Vec<Change>, Storage> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, at, publisher, kind, url, modified, digest FROM change
-         WHERE ?1 < seq ORDER BY seq LIMIT ?2",
-    )?;
-    collect(statement.query(params![seq, most])?, |row| {
-        let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
-        let bytes: Vec<u8> = row.get(6)?;
-        Ok(Change {
-            seq: row.get(0)?,
-            at: time(&text(1)?)?,
-            publisher: PublisherId(row.get(2)?),
-            kind: word(&text(3)?, ChangeKind::of_word)?,
-            url: row.get(4)?,
-            modified: time(&text(5)?)?,
-            digest: digest(&bytes)?,
-        })
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
+    ))?;
+    collect(statement.query(params![seq, most])?, change_of)
+}
+
+pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest";
+
+pub(super) fn change_of(row: &Row<'_>) -> Result<Change, Storage> {
+    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    let bytes: Vec<u8> = row.get(6)?;
+    Ok(Change {
+        seq: row.get(0)?,
+        at: time(&text(1)?)?,
+        publisher: PublisherId(row.get(2)?),
+        kind: word(&text(3)?, ChangeKind::of_word)?,
+        url: row.get(4)?,
+        modified: time(&text(5)?)?,
+        digest: digest(&bytes)?,
     })
 }
 

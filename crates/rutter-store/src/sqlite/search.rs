@@ -8,7 +8,7 @@
 //!
 //! Snippets are made from the bodies of the pages that were found.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
 use rutter_page::Page;
@@ -115,9 +115,9 @@ fn step(
         let most = i64::try_from(batch).unwrap_or(i64::MAX);
         let events = read::changes_behind(&transaction, cursor, most)?;
         // One page, however often it changed.
-        let pages: BTreeMap<(i64, &str), ()> =
-            events.iter().map(|event| ((event.publisher.0, event.url.as_str()), ())).collect();
-        for (publisher, url) in pages.keys() {
+        let pages: BTreeSet<(i64, &str)> =
+            events.iter().map(|event| (event.publisher.0, event.url.as_str())).collect();
+        for (publisher, url) in &pages {
             let id: Option<i64> = transaction
                 .prepare_cached(
                     "SELECT id FROM page WHERE publisher = ?1 AND url = ?2 AND withheld IS NULL",

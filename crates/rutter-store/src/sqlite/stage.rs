@@ -12,12 +12,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, params};
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::{MassDeletion, State, merge};
 
-use super::body::{self, Dictionary, Packed};
+use super::body::{self, Dictionary};
 use super::pipeline::{Pipeline, pack};
+use super::rows::{Bits, Leaving, Row, put};
 use super::{Reader, SqliteStore, books, digest, flip, lease, read, time, word};
 use crate::decide::{self, Coming, Guard, Known};
 use crate::error::{CommitError, StageError, Storage};
@@ -30,30 +31,24 @@ use crate::store::Staging;
 const TOGETHER: usize = 256;
 const TOGETHER_BYTES: usize = 1 << 20;
 
-/// A page that is to be written.
-#[derive(Debug)]
-pub(super) struct Row {
-    pub(super) url: String,
-    /// Its number, where it is here already.
-    pub(super) page: Option<i64>,
-    pub(super) content: bool,
-    pub(super) modified: Timestamp,
-    pub(super) digest: LineDigest,
-    pub(super) title: String,
-    pub(super) language: String,
-    pub(super) withheld: Option<Withheld>,
-    pub(super) line: Option<String>,
-    pub(super) packed: Option<Packed>,
+/// How far a staging got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Open,
+    /// Somebody else was found to have taken over.
+    Lost,
+    Committed,
 }
 
-/// A page that leaves the section.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Leaving {
-    pub(super) page: i64,
-    pub(super) cause: Cause,
-}
+/// A page as a lookup gives it: number, `modified`, digest, why it is withheld,
+/// whether the section has it, and what that delivered.
+type Found = (i64, String, Vec<u8>, Option<String>, bool, Option<Vec<u8>>);
 
-/// A staging in a SQLite file.
+/// A page in the file that is taken back: digest, whether it brings content,
+/// why it is withheld, its body and the bytes of that.
+type Back = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
+
+/// A staging in a file.
 pub(super) struct SqliteStaging<'s> {
     store: &'s SqliteStore,
     reader: Reader<'s>,
@@ -96,9 +91,7 @@ pub(super) struct SqliteStaging<'s> {
     joined: u64,
     /// What the staged pages add to the section's state.
     state: State,
-    is_over: bool,
-    /// Whether somebody else was found to have taken over.
-    is_lost: bool,
+    standing: Standing,
 }
 
 impl<'s> SqliteStaging<'s> {
@@ -165,8 +158,7 @@ impl<'s> SqliteStaging<'s> {
             tally: Outlook::default(),
             joined: 0,
             state: State::EMPTY,
-            is_over: false,
-            is_lost: false,
+            standing: Standing::Open,
         };
         // From here on, dropping it takes the run away.
         staging.look_around()?;
@@ -201,7 +193,6 @@ impl<'s> SqliteStaging<'s> {
         if !self.has_pages {
             return Ok(None);
         }
-        type Found = (i64, String, Vec<u8>, Option<String>, bool, Option<Vec<u8>>);
         let section = self.section.as_ref().map_or(0, |(id, _)| *id);
         let mut statement = self.reader.prepare_cached(
             "SELECT p.id, p.modified, p.digest, p.withheld, m.page IS NOT NULL, m.digest
@@ -331,7 +322,7 @@ impl<'s> SqliteStaging<'s> {
         }
         let mut writer = self.store.writer()?;
         let transaction = writer.begin()?;
-        let found: Option<(Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>)> = transaction
+        let found: Option<Back> = transaction
             .query_row(
                 "SELECT s.digest, s.content, s.withheld, s.body, length(b.z)
                  FROM stage s LEFT JOIN body b ON b.id = s.body WHERE s.run = ?1 AND s.url = ?2",
@@ -475,7 +466,7 @@ impl<'s> SqliteStaging<'s> {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             if !lease::holds(&transaction, &self.lease)? {
-                self.is_lost = true;
+                self.standing = Standing::Lost;
                 return Err(Storage::Busy);
             }
             // The first `batch` rows, in the order of their keys.
@@ -494,12 +485,19 @@ impl<'s> SqliteStaging<'s> {
     fn look_ahead(&mut self, is_state_named: bool) -> Result<(Outlook, Vec<Leaving>), Storage> {
         self.settle()?;
         let mut leaving = Vec::new();
+        let mut n_kept_and_removed = 0;
         for (key, cause) in std::mem::take(&mut self.removed) {
             let found = self.lookup(&key)?;
             // Staged and removed at once: removed (D95).
             let is_staged = self.held.contains_key(&key) || self.spilled(&key)?.is_some();
             if is_staged {
                 self.unstage(&key, found.as_ref().map(|(_, known)| known))?;
+            }
+            if let Some((page, _)) = found {
+                if is_staged {
+                    self.seen.clear(page);
+                }
+                n_kept_and_removed += u64::from(self.seen.has(page));
             }
             if let Some((page, Known { delivered: Some(_), .. })) = found {
                 leaving.push(Leaving { page, cause });
@@ -525,6 +523,7 @@ impl<'s> SqliteStaging<'s> {
             }
         }
         let mut outlook = self.tally;
+        outlook.kept = outlook.kept.saturating_sub(n_kept_and_removed);
         outlook.removed = leaving.len() as u64;
         outlook.after = outlook.before + self.joined - outlook.removed;
         let before = self.section.as_ref().map_or(State::EMPTY, |(_, section)| section.state);
@@ -544,7 +543,7 @@ impl<'s> SqliteStaging<'s> {
 
     /// Says why it failed, where somebody else took over meanwhile.
     fn explain(&self, error: Storage) -> StageError {
-        if self.is_lost { StageError::Lost } else { StageError::Storage(error) }
+        if self.standing == Standing::Lost { StageError::Lost } else { StageError::Storage(error) }
     }
 
     /// Remembers that a collection is held back, so that a later one can
@@ -627,7 +626,11 @@ impl Staging for SqliteStaging<'_> {
     fn commit(mut self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {
         let ahead = self.look_ahead(finish.claim.is_some());
         let (outlook, leaving) = ahead.map_err(|error| {
-            if self.is_lost { CommitError::Lost } else { CommitError::Storage(error) }
+            if self.standing == Standing::Lost {
+                CommitError::Lost
+            } else {
+                CommitError::Storage(error)
+            }
         })?;
         decide::prove(&outlook, finish)?;
         let held = self.section.as_ref().and_then(|(_, section)| section.held);
@@ -671,14 +674,14 @@ impl Staging for SqliteStaging<'_> {
         drop(writer.pragma_update(None, "synchronous", "normal"));
         drop(writer);
         done?;
-        self.is_over = true;
+        self.standing = Standing::Committed;
         Ok(outlook)
     }
 }
 
 impl Drop for SqliteStaging<'_> {
     fn drop(&mut self) {
-        if self.is_over {
+        if self.standing == Standing::Committed {
             return;
         }
         // Where this fails, the next lease or the next opening does it.
@@ -691,76 +694,5 @@ impl Drop for SqliteStaging<'_> {
             Ok(transaction.commit()?)
         };
         drop(undo());
-    }
-}
-
-/// Writes bodies and stage rows.
-fn put(
-    transaction: &Transaction<'_>,
-    run: i64,
-    rows: &BTreeMap<String, Row>,
-) -> Result<(), Storage> {
-    let mut body =
-        transaction.prepare_cached("INSERT INTO body (dict, size, z) VALUES (?1, ?2, ?3)")?;
-    let mut stage = transaction.prepare_cached(
-        "INSERT INTO stage (run, url, page, content, modified, digest, title, language, withheld, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
-    for row in rows.values() {
-        let id = match &row.packed {
-            Some(packed) => Some(body.insert(params![packed.dict, packed.size, packed.z])?),
-            None => None,
-        };
-        stage.execute(params![
-            run,
-            row.url,
-            row.page,
-            row.content,
-            row.modified.to_string(),
-            row.digest.0,
-            row.title,
-            row.language,
-            row.withheld.map(Withheld::word),
-            id,
-        ])?;
-    }
-    Ok(())
-}
-
-/// A set of page numbers: a bit for each.
-#[derive(Debug, Default)]
-struct Bits {
-    near: Vec<u64>,
-    /// Numbers that no replica of ours has; a damaged file may.
-    far: HashSet<i64>,
-}
-
-impl Bits {
-    /// Numbers below this have a bit.
-    const NEAR: i64 = 1 << 32;
-
-    fn place(page: i64) -> Option<(usize, u64)> {
-        let page = usize::try_from(page).ok().filter(|_| page < Self::NEAR)?;
-        Some((page / 64, 1 << (page % 64)))
-    }
-
-    fn set(&mut self, page: i64) {
-        let Some((word, bit)) = Self::place(page) else {
-            self.far.insert(page);
-            return;
-        };
-        if self.near.len() <= word {
-            self.near.resize(word + 1, 0);
-        }
-        if let Some(word) = self.near.get_mut(word) {
-            *word |= bit;
-        }
-    }
-
-    fn has(&self, page: i64) -> bool {
-        match Self::place(page) {
-            Some((word, bit)) => self.near.get(word).is_some_and(|word| word & bit != 0),
-            None => self.far.contains(&page),
-        }
     }
 }
