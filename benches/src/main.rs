@@ -22,6 +22,7 @@ mod scale;
 mod score;
 mod scp;
 mod sitemap;
+mod store;
 mod table;
 
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap" | "store")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -72,6 +73,12 @@ fn main() -> anyhow::Result<()> {
             if chore == "arc" {
                 return arc::run(number("--pages", 1_000_000), n_rounds);
             }
+            if chore == "store" {
+                let n_large = number("--large", store::USUAL_LARGE);
+                let n_rounds = number("--rounds", 3) as usize;
+                let n_large = (0 < n_large).then_some(n_large);
+                return store::run(number("--pages", 100_000), n_rounds, n_large);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -97,7 +104,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | sitemap | store [--pages N] [--large N] | arc [--pages N] | build --site DIR | scale [--pages N] [--folder DIR] | score DIR"
         ),
     }
 }

@@ -36,6 +36,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench build      time, memory and bytes of building a site of ten thousand pages
   bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
+  bench store [--pages N] [--large N]   the replica beside a bare insert, and a very large one
   bench arc        speed and memory of ARC sitemaps beside bare streaming
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
@@ -108,8 +109,8 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
-    if let ["arc", rest @ ..] = rest {
-        return run(command.arg("arc").args(rest));
+    if let [name @ ("arc" | "store"), rest @ ..] = rest {
+        return run(command.arg(name).args(rest));
     }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;

@@ -9,7 +9,7 @@
 //! was looked up stays true; the epoch is compared again before anything is
 //! written.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use rusqlite::{OptionalExtension, params};
@@ -69,6 +69,9 @@ pub(super) struct SqliteStaging<'s> {
     /// Pages as far as the quota has been asked.
     admitted: u64,
     seen: Bits,
+    /// Of pages seen, those that came in an older version than ours, and its
+    /// `modified`; there are some only where sections overlap.
+    behind: HashMap<i64, Timestamp>,
     hasher: RandomState,
     /// Hashes of all keys that came, to see a page that comes twice.
     keys: HashSet<u64>,
@@ -142,6 +145,7 @@ impl<'s> SqliteStaging<'s> {
             bytes: 0,
             admitted: 0,
             seen: Bits::default(),
+            behind: HashMap::new(),
             hasher: RandomState::new(),
             keys: HashSet::new(),
             fresh: Vec::new(),
@@ -286,7 +290,8 @@ impl<'s> SqliteStaging<'s> {
             && self.seen.has(*page)
         {
             // It came before and was as we had it.
-            if item.modified <= known.modified {
+            let modified = self.behind.get(page).copied().unwrap_or(known.modified);
+            if item.modified <= modified {
                 return Ok(true);
             }
             self.tally.kept = self.tally.kept.saturating_sub(1);
@@ -586,6 +591,11 @@ impl Staging for SqliteStaging<'_> {
         let fate = decide::decide(self.mode, known.as_ref(), coming);
         if fate.is_nothing() {
             self.tally.kept += 1;
+            if let Some((page, known)) = found
+                && known.digest != item.digest
+            {
+                self.behind.insert(page, item.modified);
+            }
             return Ok(());
         }
         self.count(item.key, known.as_ref(), item.digest, fate.content, true);

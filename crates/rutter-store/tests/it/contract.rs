@@ -10,7 +10,7 @@ use rutter_store::{
 
 use crate::books;
 use crate::site::{
-    Draft, ORIGIN, all_lines, at, begin, claim, keys, publisher, put, state_of, url,
+    Draft, ORIGIN, add_all, all_lines, at, begin, claim, keys, publisher, put, state_of, url,
 };
 
 /// What each test is given: a way to an empty store.
@@ -208,7 +208,7 @@ fn later_deltas_protect_pages(store: &dyn Store) {
     // A snapshot that names its state is believed to the letter.
     let all = drafts(0, 0..3);
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 6)).unwrap();
-    all.iter().for_each(|draft| draft.add(&mut *staging));
+    add_all(&all, &mut *staging);
     staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
     assert_eq!(keys(store, id, "all"), [0, 1, 2].map(url));
 }
@@ -250,7 +250,7 @@ fn states_are_proved(store: &dyn Store) {
     let (id, lease) = publisher(store);
     let mut all = drafts(0, 0..12);
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
-    all.iter().for_each(|draft| draft.add(&mut *staging));
+    add_all(&all, &mut *staging);
     assert_eq!(staging.outlook(true).unwrap().state, state_of(&all));
     staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
     let section = store.sections(id).unwrap().remove(0);
@@ -353,7 +353,7 @@ fn withheld_pages(store: &dyn Store) {
     let hidden = Draft::new(1, 0, "calm").withheld(Withheld::Robots);
     let all = [Draft::new(0, 0, "calm"), hidden.clone()];
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
-    all.iter().for_each(|draft| draft.add(&mut *staging));
+    add_all(&all, &mut *staging);
     let outlook = staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
     assert_eq!((outlook.withheld, outlook.over_quota), (1, 0));
     let row = page(store, 1).unwrap();
@@ -407,7 +407,7 @@ fn quotas(store: &dyn Store) {
     let mut staging = store
         .stage(&lease, rutter_store::Begin { quota, ..begin("all", Mode::Snapshot, 1) })
         .unwrap();
-    all.iter().for_each(|draft| draft.add(&mut *staging));
+    add_all(&all, &mut *staging);
     let outlook = staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
     assert_eq!((outlook.over_quota, outlook.withheld, outlook.after), (20, 20, 30));
     assert_eq!(all_lines(store).len(), 10);
@@ -472,7 +472,7 @@ fn leases_exclude_and_fence(store: &dyn Store) {
     store.renew(&first, at(20)).unwrap();
     assert!(matches!(store.lease(id, at(11), at(30)), Err(LeaseError::Held { .. })));
     let mut slow = store.stage(&first, begin("all", Mode::Snapshot, 1)).unwrap();
-    drafts(0, 0..5).iter().for_each(|draft| draft.add(&mut *slow));
+    add_all(&drafts(0, 0..5), &mut *slow);
     assert!(matches!(
         store.stage(&first, begin("blog", Mode::Snapshot, 1)).err(),
         Some(StageError::Staging)
@@ -535,7 +535,7 @@ fn unfollowed_sections(store: &dyn Store) {
     put(store, &lease, begin("blog", Mode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
     put(store, &lease, begin("docs", Mode::Snapshot, 1), &drafts(0, 3..6)).unwrap();
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
-    drafts(0, 1..5).iter().for_each(|draft| draft.add(&mut *staging));
+    add_all(&drafts(0, 1..5), &mut *staging);
     ["blog", "docs", "none"].iter().for_each(|name| staging.unfollow(name).unwrap());
     staging.commit(&Finish::plain()).unwrap();
     assert_eq!(store.sections(id).unwrap().len(), 1);

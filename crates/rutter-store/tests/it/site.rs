@@ -65,6 +65,12 @@ impl Draft {
     }
 }
 
+pub(crate) fn add_all(drafts: &[Draft], staging: &mut dyn Staging) {
+    for draft in drafts {
+        draft.add(staging);
+    }
+}
+
 pub(crate) fn begin(section: &str, mode: Mode, hour: i64) -> Begin<'_> {
     Begin {
         section,
@@ -89,9 +95,7 @@ pub(crate) fn put(
     drafts: &[Draft],
 ) -> Result<Outlook, CommitError> {
     let mut staging = store.stage(lease, begin).unwrap();
-    for draft in drafts {
-        draft.add(&mut *staging);
-    }
+    add_all(drafts, &mut *staging);
     staging.commit(&Finish { lines: Some(drafts.len() as u64), ..Finish::plain() })
 }
 
