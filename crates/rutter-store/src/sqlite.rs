@@ -90,7 +90,7 @@ pub struct Tuning {
 
 impl Tuning {
     /// Up to 20,000 pages at once, then 2,000 at a time.
-    pub const USUAL: Self = Self { held: 20_000, held_bytes: 24 << 20, batch: 2_000 };
+    pub const USUAL: Self = Self { held: 20_000, held_bytes: 16 << 20, batch: 2_000 };
 }
 
 /// Bytes of a page of the file.

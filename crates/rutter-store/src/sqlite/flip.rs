@@ -12,7 +12,7 @@ use super::rows::Leaving;
 use super::search;
 use crate::error::Storage;
 use crate::model::{
-    Cause, ChangeKind, Finish, Mode, Outlook, PublisherId, Section, Source, Withheld,
+    Cause, ChangeKind, Finish, Mode, Outlook, PublisherId, Section, Source, Taken, Withheld,
 };
 
 /// What a flip needs to know.
@@ -278,6 +278,26 @@ fn delete_gone(
         transaction.execute("DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)", [])?;
     transaction.execute("DELETE FROM temp.gone", [])?;
     Ok(Removed { pages: pages as u64, bytes })
+}
+
+/// Remembers that a collection is held back, so that a later one can confirm
+/// it (D23).
+pub(super) fn hold_back(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    section: &str,
+    generated: Timestamp,
+    finish: &Finish,
+) -> Result<(), Storage> {
+    transaction.execute(
+        "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
+        params![generated.to_string(), publisher.0, section],
+    )?;
+    if let Some(taken) = &finish.taken {
+        let taken = Taken { outcome: "held back".into(), ..taken.clone() };
+        books::note(transaction, publisher, &taken)?;
+    }
+    Ok(())
 }
 
 /// Takes the words of pages away; their rows stay.

@@ -19,7 +19,7 @@ use rutter_scp::{MassDeletion, State, merge};
 use super::body::{self, Dictionary};
 use super::pipeline::{Pipeline, pack};
 use super::rows::{Bits, Leaving, Row, put};
-use super::{Reader, SqliteStore, books, digest, flip, lease, read, time, word};
+use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
 use crate::decide::{self, Coming, Guard, Known};
 use crate::error::{CommitError, StageError, Storage};
 use crate::model::{
@@ -550,25 +550,6 @@ impl<'s> SqliteStaging<'s> {
     fn explain(&self, error: Storage) -> StageError {
         if self.standing == Standing::Lost { StageError::Lost } else { StageError::Storage(error) }
     }
-
-    /// Remembers that a collection is held back, so that a later one can
-    /// confirm it.
-    fn hold_back(&mut self, finish: &Finish) -> Result<(), Storage> {
-        let mut writer = self.store.writer()?;
-        let transaction = writer.begin()?;
-        if lease::holds(&transaction, &self.lease)? {
-            transaction.execute(
-                "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
-                params![self.generated.to_string(), self.lease.publisher.0, self.name],
-            )?;
-            if let Some(taken) = &finish.taken {
-                let taken = crate::model::Taken { outcome: "held back".into(), ..taken.clone() };
-                books::note(&transaction, self.lease.publisher, &taken)?;
-            }
-            transaction.commit()?;
-        }
-        Ok(())
-    }
 }
 
 impl Staging for SqliteStaging<'_> {
@@ -648,7 +629,13 @@ impl Staging for SqliteStaging<'_> {
             decide::guard(&outlook, self.mode, self.generated, held, allowed)
         };
         if guard(finish.mass_deletion) == Guard::HeldBack {
-            self.hold_back(finish)?;
+            let mut writer = self.store.writer()?;
+            let transaction = writer.begin()?;
+            if lease::holds(&transaction, &self.lease)? {
+                let publisher = self.lease.publisher;
+                flip::hold_back(&transaction, publisher, &self.name, self.generated, finish)?;
+                transaction.commit()?;
+            }
             let (deleted, pages) = (outlook.removed, outlook.before);
             return Err(CommitError::MassDeletion { deleted, pages });
         }

@@ -209,7 +209,7 @@ fn later_deltas_protect_pages(store: &dyn Store) {
     let all = drafts(0, 0..3);
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 6)).unwrap();
     add_all(&all, &mut *staging);
-    staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
+    staging.commit(&Finish { claim: Some(claim(&all)), ..Finish::plain() }).unwrap();
     assert_eq!(keys(store, id, "all"), [0, 1, 2].map(url));
 }
 
@@ -252,7 +252,7 @@ fn states_are_proved(store: &dyn Store) {
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
     add_all(&all, &mut *staging);
     assert_eq!(staging.outlook(true).unwrap().state, state_of(&all));
-    staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
+    staging.commit(&Finish { claim: Some(claim(&all)), ..Finish::plain() }).unwrap();
     let section = store.sections(id).unwrap().remove(0);
     assert!(section.is_proved && section.state == state_of(&all) && section.pages == 12);
 
@@ -354,7 +354,7 @@ fn withheld_pages(store: &dyn Store) {
     let all = [Draft::new(0, 0, "calm"), hidden.clone()];
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
     add_all(&all, &mut *staging);
-    let outlook = staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
+    let outlook = staging.commit(&Finish { claim: Some(claim(&all)), ..Finish::plain() }).unwrap();
     assert_eq!((outlook.withheld, outlook.over_quota), (1, 0));
     let row = page(store, 1).unwrap();
     assert_eq!((row.withheld, row.digest), (Some(Withheld::Robots), hidden.digest()));
@@ -408,7 +408,7 @@ fn quotas(store: &dyn Store) {
         .stage(&lease, rutter_store::Begin { quota, ..begin("all", Mode::Snapshot, 1) })
         .unwrap();
     add_all(&all, &mut *staging);
-    let outlook = staging.commit(&Finish { claim: claim(&all), ..Finish::plain() }).unwrap();
+    let outlook = staging.commit(&Finish { claim: Some(claim(&all)), ..Finish::plain() }).unwrap();
     assert_eq!((outlook.over_quota, outlook.withheld, outlook.after), (20, 20, 30));
     assert_eq!(all_lines(store).len(), 10);
     assert_eq!(page(store, 29).unwrap().withheld, Some(Withheld::Quota));
@@ -536,7 +536,9 @@ fn unfollowed_sections(store: &dyn Store) {
     put(store, &lease, begin("docs", Mode::Snapshot, 1), &drafts(0, 3..6)).unwrap();
     let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
     add_all(&drafts(0, 1..5), &mut *staging);
-    ["blog", "docs", "none"].iter().for_each(|name| staging.unfollow(name).unwrap());
+    for name in ["blog", "docs", "none"] {
+        staging.unfollow(name).unwrap();
+    }
     staging.commit(&Finish::plain()).unwrap();
     assert_eq!(store.sections(id).unwrap().len(), 1);
     assert_eq!(all_lines(store).len(), 4);

@@ -59,7 +59,7 @@ fn apply(path: &Path, deed: &str) {
             staging.remove(&draft.key, rutter_store::Cause::Removed).unwrap();
         }
     }
-    staging.commit(&Finish { claim: claim(&new), ..Finish::plain() }).unwrap();
+    staging.commit(&Finish { claim: Some(claim(&new)), ..Finish::plain() }).unwrap();
     store.release(lease).unwrap();
 }
 
