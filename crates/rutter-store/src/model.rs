@@ -6,7 +6,9 @@
 use std::fmt;
 
 use rutter_page::{LineDigest, Page, Timestamp};
-use rutter_scp::{MassDeletion, Receipt, Record, State};
+use rutter_scp::{Chain, MassDeletion, Receipt, Record, State};
+
+use crate::decide::links;
 
 /// Makes an enumeration whose values are words in the database.
 macro_rules! words {
@@ -479,12 +481,19 @@ pub struct Finish {
 impl Finish {
     /// Ends a staging with the receipt of the collection it was filled from.
     ///
-    /// `is_linked` tells whether a delta started from our state
-    /// ([`links`](crate::links)); a snapshot always proves its state.
-    pub fn of_receipt(url: &str, receipt: &Receipt, is_linked: bool, at: Timestamp) -> Self {
+    /// `before` is the section as it was when the staging began: a delta
+    /// proves its state where it starts from ours ([`links`](crate::links)), a
+    /// snapshot always.
+    pub fn of_receipt(
+        url: &str,
+        receipt: &Receipt,
+        before: Option<&Section>,
+        at: Timestamp,
+    ) -> Self {
         let chain = receipt.header.chain.as_ref();
         let is_snapshot = receipt.header.kind.since().is_none();
-        let chain = chain.filter(|_| is_snapshot || is_linked);
+        let is_linked = |chain: &Chain| before.is_some_and(|before| links(before, chain));
+        let chain = chain.filter(|chain| is_snapshot || is_linked(chain));
         Self {
             lines: Some(receipt.tally.pages),
             claim: chain.map(|chain| Claim { state: chain.state, pages: chain.pages }),

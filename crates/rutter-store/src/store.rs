@@ -11,7 +11,7 @@ use rutter_spxi::Entity;
 
 use crate::error::{CommitError, LeaseError, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Cause, Changes, Cursor, Depth, Finish, Hit, Indexed, Item, Lease,
+    After, ArcRow, Begin, Cause, Changes, Claim, Cursor, Depth, Finish, Hit, Indexed, Item, Lease,
     Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator,
     Withheld,
 };
@@ -38,7 +38,8 @@ pub trait Store: Send + Sync {
     /// The verified line of a page; `None` where it is withheld or not here.
     fn line(&self, key: &str) -> Result<Option<String>, QueryError>;
 
-    /// Pages by publisher and key, behind `after`, at most so many.
+    /// Pages by publisher and key, behind `after`, at most so many, and never
+    /// more than 100,000 in one piece.
     fn list(
         &self,
         selection: &Selection<'_>,
@@ -187,8 +188,9 @@ pub trait Staging {
     /// in the same commit.
     fn unfollow(&mut self, section: &str) -> Result<(), StageError>;
 
-    /// What would come out. `is_state_named` as in [`Finish::claim`].
-    fn outlook(&mut self, is_state_named: bool) -> Result<Outlook, StageError>;
+    /// What would come out: a question without consequences. `claim` is that
+    /// of [`Finish`].
+    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError>;
 
     /// Shows everything at once, or nothing.
     fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError>;

@@ -291,12 +291,16 @@ impl fmt::Display for Reason {
 ///
 /// ```
 /// use rutter_page::Timestamp;
-/// use rutter_scp::Kind;
+/// use rutter_scp::{Kind, advert};
 /// use rutter_sync::plan::{Learned, Offer, Policy, Reason, Replica, Way, plan};
 ///
 /// let day = |n: i64| Timestamp::from_unix_seconds(1_790_000_000 + n * 86_400).unwrap();
-/// let mut offer = Offer::default();
-/// offer.add("blog", Kind::Snapshot, day(1), day(400), 10, "https://h.example/b.scp.zst", 5_000);
+/// let snapshot = advert::Collection {
+///     section: "blog".into(), kind: Kind::Snapshot, period: None, generated: day(1),
+///     expires: day(400), pages: 10, size: 5_000, checksum: None,
+///     url: "https://h.example/blog.scp.zst".into(),
+/// };
+/// let offer = Offer::of_adverts(&[snapshot]);
 /// let plan = plan(day(2), &Policy::USUAL, &offer, &Replica::default(), &Learned::default());
 /// let step = &plan.steps["blog"];
 /// assert_eq!((step.reason, step.bytes(), step.requests()), (Reason::Empty, 5_000, 1));

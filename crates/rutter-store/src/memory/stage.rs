@@ -10,8 +10,8 @@ use super::{House, Kept, Member, MemoryStore, Part};
 use crate::decide::{self, Coming, Guard, Known};
 use crate::error::{CommitError, StageError};
 use crate::model::{
-    Begin, Cause, ChangeKind, Finish, Item, Lease, Mode, Outlook, PageRow, Quota, Section, Source,
-    Taken, Tombstone, Withheld,
+    Begin, Cause, ChangeKind, Claim, Finish, Item, Lease, Mode, Outlook, PageRow, Quota, Section,
+    Source, Taken, Tombstone, Withheld,
 };
 use crate::store::Staging;
 
@@ -235,9 +235,9 @@ impl Staging for MemoryStaging<'_> {
         Ok(())
     }
 
-    fn outlook(&mut self, is_state_named: bool) -> Result<Outlook, StageError> {
+    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError> {
         let house = self.current().ok_or(StageError::Lost)?;
-        Ok(self.play(house, is_state_named).1)
+        Ok(self.play(house, claim.is_some()).1)
     }
 
     fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {

@@ -23,7 +23,7 @@ use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
 use crate::decide::{self, Coming, Guard, Known};
 use crate::error::{CommitError, StageError, Storage};
 use crate::model::{
-    Begin, Cause, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source, Withheld,
+    Begin, Cause, Claim, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source, Withheld,
 };
 use crate::store::Staging;
 
@@ -609,8 +609,8 @@ impl Staging for SqliteStaging<'_> {
         Ok(())
     }
 
-    fn outlook(&mut self, is_state_named: bool) -> Result<Outlook, StageError> {
-        let ahead = self.look_ahead(is_state_named);
+    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError> {
+        let ahead = self.look_ahead(claim.is_some());
         ahead.map(|(outlook, _)| outlook).map_err(|error| self.explain(error))
     }
 

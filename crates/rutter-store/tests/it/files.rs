@@ -273,6 +273,21 @@ fn ours_two_syncs_on_one_file_exclude_each_other() {
     third.commit(&Finish::plain()).unwrap();
 }
 
+#[test] // F06
+fn ours_many_open_a_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..10 {
+        let path = folder.path().join(format!("{round}.db"));
+        let stores: Vec<SqliteStore> = std::thread::scope(|scope| {
+            let openings: Vec<_> = (0..8).map(|_| scope.spawn(|| open(&path))).collect();
+            openings.into_iter().map(|opening| opening.join().unwrap()).collect()
+        });
+        let ids: std::collections::BTreeSet<u64> =
+            stores.iter().map(|store| store.cursor().unwrap().store).collect();
+        assert_eq!(ids.len(), 1);
+    }
+}
+
 #[test] // readers are never blocked, and see one moment
 fn ours_readers_see_old_or_new_while_pages_are_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,7 +353,7 @@ fn ours_a_publisher_gets_a_dictionary_of_its_own() {
     assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
 }
 
-#[test] // SCP-186: room is given back, history goes
+#[test] // design notes D3: room is given back, history goes
 fn ours_maintenance_gives_room_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");

@@ -191,7 +191,7 @@ fn play(steps: &[Step], folder: &Path, tuning: Tuning) {
             for key in &removed {
                 staging.remove(key, Cause::Removed).unwrap();
             }
-            outlooks.push(staging.outlook(false).unwrap());
+            outlooks.push(staging.outlook(None).unwrap());
             match step.end {
                 End::Commit => {
                     let mass_deletion = MassDeletion::Allowed;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
-use rutter_scp::{Kind, advert};
+use rutter_scp::advert;
 
 /// Collections by section. The order of adverts does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,34 +43,24 @@ impl Offer {
     pub fn of_adverts<'a>(adverts: impl IntoIterator<Item = &'a advert::Collection>) -> Self {
         let mut offer = Self::default();
         for advert in adverts {
-            let advert::Collection { section, kind, url, generated, expires, pages, size, .. } =
-                advert;
-            offer.add(section, *kind, *generated, *expires, *pages, url, *size);
+            offer.add(advert);
         }
         offer
     }
 
-    /// Adds one file.
-    #[expect(clippy::too_many_arguments, reason = "they are the attributes of an advert")]
-    pub fn add(
-        &mut self,
-        section: &str,
-        kind: Kind,
-        generated: Timestamp,
-        expires: Timestamp,
-        pages: u64,
-        url: &str,
-        size: u64,
-    ) {
+    /// Adds what one advert offers.
+    pub fn add(&mut self, advert: &advert::Collection) {
+        let advert::Collection { section, kind, url, generated, expires, pages, size, .. } = advert;
+        let (generated, expires, pages, size) = (*generated, *expires, *pages, *size);
         let since = kind.since();
-        let collections = self.sections.entry(section.to_owned()).or_default();
+        let collections = self.sections.entry(section.clone()).or_default();
         let collection = collections.entry((generated, since, pages)).or_insert_with(|| {
             Collection { since, generated, expires, pages, files: BTreeMap::new() }
         });
         // Until any of them says it is over.
         collection.expires = collection.expires.min(expires);
         // One address, two sizes: the larger is believed, whatever came first.
-        let file = collection.files.entry(url.to_owned()).or_insert(File { size });
+        let file = collection.files.entry(url.clone()).or_insert(File { size });
         file.size = file.size.max(size);
     }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rutter_page::Timestamp;
 use rutter_scp::Kind;
+use rutter_scp::advert::Collection as Advert;
 use rutter_sync::plan::{Following, Held, Learned, Offer, Pick, Plan, Policy, Replica, Way, plan};
 
 fn moment(text: &str) -> Timestamp {
@@ -58,8 +59,17 @@ fn run(case: &str) -> Plan {
                 let expires = time("expires").unwrap_or(generated.plus_seconds(400 * 86_400));
                 let coding = after(&words, "coding").unwrap_or("zst");
                 let url = format!("https://h.example/{section}/{span}.scp.{coding}");
-                let (pages, size) = (number("pages").unwrap_or(10), number("size").unwrap());
-                offer.add(section, kind, generated, expires, pages, &url, size);
+                offer.add(&Advert {
+                    section: (*section).to_owned(),
+                    kind,
+                    period: None,
+                    url,
+                    generated,
+                    expires,
+                    pages: number("pages").unwrap_or(10),
+                    size: number("size").unwrap(),
+                    checksum: None,
+                });
             }
             ["have", section, ..] => {
                 let held = Held {
