@@ -25,6 +25,7 @@ mod score;
 mod scp;
 mod sitemap;
 mod spxi;
+mod store;
 mod table;
 
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Some(
-            chore @ ("arc" | "build" | "extract" | "logs" | "markers" | "scp" | "sitemap" | "spxi"),
+            chore @ ("arc" | "build" | "extract" | "logs" | "markers" | "scp" | "sitemap" | "spxi"
+            | "store"),
         ) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
@@ -83,6 +85,12 @@ fn main() -> anyhow::Result<()> {
             if chore == "logs" {
                 return logs::run(number("--lines", 1_000_000), n_rounds);
             }
+            if chore == "store" {
+                let n_large = number("--large", store::USUAL_LARGE);
+                let n_rounds = number("--rounds", 3) as usize;
+                let n_large = (0 < n_large).then_some(n_large);
+                return store::run(number("--pages", 100_000), n_rounds, n_large);
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -113,7 +121,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N]"
         ),
     }
 }

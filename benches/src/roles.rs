@@ -41,6 +41,9 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         (role, [file]) if role.starts_with("sitemap-") => {
             crate::sitemap::run_role(role.trim_start_matches("sitemap-"), file)
         }
+        (role, paths) if role.starts_with("store-") => {
+            crate::store::run_role(role.trim_start_matches("store-"), paths)
+        }
         _ => bail!("no role {role} with {} paths", paths.len()),
     }
 }

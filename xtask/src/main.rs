@@ -38,6 +38,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench build      time, memory and bytes of building a site of ten thousand pages
   bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
+  bench store [--pages N] [--large N]   the replica beside a bare insert, and a very large one
   bench arc        speed and memory of ARC sitemaps beside bare streaming
   bench markers    time of looking for a site's SPXI markers beside extraction
   bench spxi       speed of judging an SPXI index beside parsing it
@@ -118,7 +119,7 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sitemap", rest @ ..] = rest {
         return run(command.arg("sitemap").arg("--peer").arg(score::peers()?).args(rest));
     }
-    if let [chore @ ("arc" | "logs" | "spxi"), rest @ ..] = rest {
+    if let [chore @ ("arc" | "logs" | "spxi" | "store"), rest @ ..] = rest {
         return run(command.arg(chore).args(rest));
     }
     outside::need("zstd", "zstd")?;

@@ -1,0 +1,376 @@
+//! What a replica keeps besides pages: publishers, ARC entries, entities,
+//! validators, the ledger of what was taken; and the housekeeping.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rutter_arc::{Consent, Entry};
+use rutter_page::{Timestamp, Tree};
+use rutter_scp::State;
+use rutter_spxi::{BasinState, Collision, CollisionRisk, Entity, VerificationLevel};
+
+use super::read::{collect, origin_of};
+use super::{optional_time, time, word};
+use crate::error::{Storage, WriteError};
+use crate::model::{ArcRow, Mode, PublisherId, Taken, Validator};
+
+/// Most entries of the ledger that are kept for a publisher.
+const MOST_TAKEN: i64 = 1_000;
+/// Pages of the file that are given back in one go.
+const SLICE: u32 = 1_000;
+
+pub(super) fn register(
+    connection: &Connection,
+    origin: &str,
+    aliases: &[&str],
+    policy: &str,
+) -> Result<PublisherId, WriteError> {
+    let aliases = list_json(aliases);
+    connection.execute(
+        "INSERT INTO publisher (origin, aliases, policy) VALUES (?1, ?2, ?3)
+         ON CONFLICT (origin) DO UPDATE SET aliases = excluded.aliases, policy = excluded.policy
+         WHERE aliases != excluded.aliases OR policy != excluded.policy",
+        params![origin, aliases, policy],
+    )?;
+    let id =
+        connection
+            .query_row("SELECT id FROM publisher WHERE origin = ?1", [origin], |row| row.get(0))?;
+    Ok(PublisherId(id))
+}
+
+const ARC: &str = "SELECT publisher, url, allowed, entry FROM arc_entry";
+
+fn arc_of(row: &rusqlite::Row<'_>) -> Result<ArcRow, Storage> {
+    Ok(ArcRow {
+        publisher: PublisherId(row.get(0)?),
+        url: row.get(1)?,
+        is_allowed: row.get(2)?,
+        json: row.get(3)?,
+    })
+}
+
+pub(super) fn arc_entry(connection: &Connection, key: &str) -> Result<Option<ArcRow>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{ARC} WHERE url = ?1 AND publisher IN (SELECT id FROM publisher)
+         ORDER BY publisher != coalesce((SELECT id FROM publisher WHERE origin = ?2), 0), publisher
+         LIMIT 1"
+    ))?;
+    Ok(collect(statement.query([key, origin_of(key)])?, arc_of)?.pop())
+}
+
+pub(super) fn arc_entries(
+    connection: &Connection,
+    publisher: PublisherId,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Vec<ArcRow>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{ARC} WHERE publisher = ?1 AND ?2 < url ORDER BY url LIMIT ?3"
+    ))?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    collect(statement.query(params![publisher.0, after.unwrap_or(""), most])?, arc_of)
+}
+
+/// Writes an entry where it differs; gives its number.
+fn put_arc(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    entry: &Entry<'_>,
+) -> Result<i64, Storage> {
+    let is_allowed = entry.consent() == Consent::Given;
+    let id: i64 = transaction
+        .prepare_cached(
+            "INSERT INTO arc_entry (publisher, url, allowed, entry) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (publisher, url) DO UPDATE SET
+                allowed = excluded.allowed, entry = excluded.entry
+             WHERE allowed != excluded.allowed OR entry != excluded.entry
+             RETURNING id",
+        )?
+        .query_row(params![publisher.0, entry.url.key(), is_allowed, entry.to_json()], |row| {
+            row.get(0)
+        })
+        .optional()?
+        .map_or_else(
+            || {
+                // It is there as it is.
+                transaction
+                    .prepare_cached("SELECT id FROM arc_entry WHERE publisher = ?1 AND url = ?2")?
+                    .query_row(params![publisher.0, entry.url.key()], |row| row.get(0))
+            },
+            Ok,
+        )?;
+    Ok(id)
+}
+
+pub(super) fn replace_arc(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    entries: &mut dyn Iterator<Item = Entry<'_>>,
+) -> Result<(), Storage> {
+    let mut seen = BTreeSet::new();
+    for entry in entries.filter(|entry| !entry.removed) {
+        seen.insert(put_arc(transaction, publisher, &entry)?);
+    }
+    let mut statement =
+        transaction.prepare_cached("SELECT id FROM arc_entry WHERE publisher = ?1")?;
+    let all: Vec<i64> = collect(statement.query([publisher.0])?, |row| Ok(row.get(0)?))?;
+    let mut delete = transaction.prepare_cached("DELETE FROM arc_entry WHERE id = ?1")?;
+    for id in all.into_iter().filter(|id| !seen.contains(id)) {
+        delete.execute([id])?;
+    }
+    Ok(())
+}
+
+pub(super) fn merge_arc(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    entries: &mut dyn Iterator<Item = Entry<'_>>,
+) -> Result<(), Storage> {
+    for entry in entries {
+        if entry.removed {
+            transaction
+                .prepare_cached("DELETE FROM arc_entry WHERE publisher = ?1 AND url = ?2")?
+                .execute(params![publisher.0, entry.url.key()])?;
+        } else {
+            put_arc(transaction, publisher, &entry)?;
+        }
+    }
+    Ok(())
+}
+
+fn list_json<T: AsRef<str>>(list: &[T]) -> String {
+    Tree::List(list.iter().map(|text| Tree::text(text.as_ref())).collect()).to_json()
+}
+
+fn list_of(json: &str) -> Result<Vec<String>, Storage> {
+    serde_json::from_str(json).map_err(|_| Storage::damaged("a list of texts is none"))
+}
+
+/// A member that may be missing.
+fn pair(name: &str, value: Option<&str>) -> Option<(String, Tree)> {
+    value.map(|value| (name.to_owned(), Tree::text(value)))
+}
+
+fn collision_tree(collision: &Collision) -> Tree {
+    let members = [
+        pair("with", collision.with.as_deref()),
+        pair("attribute", collision.attribute.as_deref()),
+        pair("risk", collision.risk.map(CollisionRisk::word)),
+    ];
+    Tree::Map(members.into_iter().flatten().collect())
+}
+
+fn collision_of(tree: &Tree) -> Collision {
+    let text = |name: &str| tree.get(name).and_then(Tree::as_str);
+    Collision {
+        with: text("with").map(str::to_owned),
+        attribute: text("attribute").map(str::to_owned),
+        risk: text("risk").and_then(CollisionRisk::of_word),
+    }
+}
+
+pub(super) fn replace_entities(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    entities: &[Entity],
+) -> Result<(), Storage> {
+    transaction.execute("DELETE FROM entity WHERE publisher = ?1", [publisher.0])?;
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO entity (publisher, position, url, type, name, alternate_names, description,
+            negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions,
+            same_as, identifiers, extra)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+    )?;
+    for (position, entity) in entities.iter().enumerate() {
+        let collisions = entity.collisions.iter().map(collision_tree).collect();
+        statement.execute(params![
+            publisher.0,
+            position,
+            entity.id,
+            entity.entity_type,
+            entity.name,
+            list_json(&entity.alternate_names),
+            entity.description,
+            list_json(&entity.negative_tags),
+            list_json(&entity.markers),
+            entity.basin_state.map(BasinState::word),
+            entity.bdr,
+            entity.verification.map(VerificationLevel::word),
+            entity.packet_ref,
+            Tree::List(collisions).to_json(),
+            list_json(&entity.same_as),
+            list_json(&entity.identifiers),
+            Tree::Map(entity.extra.clone()).to_json(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn entities(
+    connection: &Connection,
+    publisher: PublisherId,
+) -> Result<Vec<Entity>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT url, type, name, alternate_names, description, negative_tags, markers,
+            basin_state, bdr, verification, packet_ref, collisions, same_as, identifiers, extra
+         FROM entity WHERE publisher = ?1 ORDER BY position",
+    )?;
+    collect(statement.query([publisher.0])?, |row| {
+        let list = |at: usize| -> Result<Vec<String>, Storage> {
+            let json: String = row.get(at)?;
+            list_of(&json)
+        };
+        let tree = |at: usize| -> Result<Tree, Storage> {
+            let json: String = row.get(at)?;
+            Tree::parse(&json).ok_or_else(|| Storage::damaged("an entity is not JSON"))
+        };
+        let basin_state: Option<String> = row.get(7)?;
+        let verification: Option<String> = row.get(9)?;
+        Ok(Entity {
+            id: row.get(0)?,
+            entity_type: row.get(1)?,
+            name: row.get(2)?,
+            alternate_names: list(3)?,
+            description: row.get(4)?,
+            negative_tags: list(5)?,
+            markers: list(6)?,
+            basin_state: basin_state.map(|text| word(&text, BasinState::of_word)).transpose()?,
+            bdr: row.get(8)?,
+            verification: verification
+                .map(|text| word(&text, VerificationLevel::of_word))
+                .transpose()?,
+            packet_ref: row.get(10)?,
+            collisions: tree(11)?.items().iter().map(collision_of).collect(),
+            same_as: list(12)?,
+            identifiers: list(13)?,
+            extra: tree(14)?.members().to_vec(),
+        })
+    })
+}
+
+pub(super) fn remember(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    validator: &Validator,
+) -> Result<(), Storage> {
+    let Validator { url, etag, last_modified, checked } = validator;
+    transaction.execute(
+        "INSERT OR REPLACE INTO validator (url, publisher, etag, last_modified, checked)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![url, publisher.0, etag, last_modified, checked.to_string()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn validator(connection: &Connection, url: &str) -> Result<Option<Validator>, Storage> {
+    let mut statement = connection
+        .prepare_cached("SELECT url, etag, last_modified, checked FROM validator WHERE url = ?1")?;
+    let found = collect(statement.query([url])?, |row| {
+        let checked: String = row.get(3)?;
+        Ok(Validator {
+            url: row.get(0)?,
+            etag: row.get(1)?,
+            last_modified: row.get(2)?,
+            checked: time(&checked)?,
+        })
+    })?;
+    Ok(found.into_iter().next())
+}
+
+pub(super) fn note(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    taken: &Taken,
+) -> Result<(), Storage> {
+    transaction.execute(
+        "INSERT INTO taken (publisher, section, url, kind, generated, since, checksum, from_state,
+            state, bytes, at, outcome)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        params![
+            publisher.0,
+            taken.section,
+            taken.url,
+            taken.mode.word(),
+            taken.generated.to_string(),
+            taken.since.map(|time| time.to_string()),
+            taken.checksum,
+            taken.from.map(|state| state.to_string()),
+            taken.state.map(|state| state.to_string()),
+            taken.bytes,
+            taken.at.to_string(),
+            taken.outcome,
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn taken(
+    connection: &Connection,
+    publisher: PublisherId,
+    most: usize,
+) -> Result<Vec<Taken>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT section, url, kind, generated, since, checksum, from_state, state, bytes, at,
+            outcome
+         FROM taken WHERE publisher = ?1 ORDER BY id DESC LIMIT ?2",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    collect(statement.query(params![publisher.0, most])?, |row| {
+        let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+        let state = |at: usize| -> Result<Option<State>, Storage> {
+            let text: Option<String> = row.get(at)?;
+            text.map(|text| word(&text, State::parse)).transpose()
+        };
+        Ok(Taken {
+            section: row.get(0)?,
+            url: row.get(1)?,
+            mode: word(&text(2)?, Mode::of_word)?,
+            generated: time(&text(3)?)?,
+            since: optional_time(row.get(4)?)?,
+            checksum: row.get(5)?,
+            from: state(6)?,
+            state: state(7)?,
+            bytes: row.get(8)?,
+            at: time(&text(9)?)?,
+            outcome: row.get(10)?,
+        })
+    })
+}
+
+/// Drops what is too old to be asked for, and gives room back.
+pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result<(), WriteError> {
+    let oldest = oldest.to_string();
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Only a piece of the history from its beginning can go: a cursor is a
+    // place in it.
+    let last: Option<i64> = transaction.query_row(
+        "SELECT coalesce((SELECT min(seq) - 1 FROM change WHERE ?1 <= at), max(seq)) FROM change",
+        [&oldest],
+        |row| row.get(0),
+    )?;
+    if let Some(last) = last {
+        transaction.execute("DELETE FROM change WHERE seq <= ?1", [last])?;
+        transaction
+            .execute("UPDATE meta SET value = max(value, ?1) WHERE key = 'pruned'", [last])?;
+    }
+    transaction.execute("DELETE FROM tombstone WHERE at < ?1", [&oldest])?;
+    transaction.execute(
+        "DELETE FROM taken WHERE at < ?1 AND id NOT IN (SELECT id FROM taken t
+            WHERE t.publisher = taken.publisher ORDER BY id DESC LIMIT ?2)",
+        params![oldest, MOST_TAKEN],
+    )?;
+    transaction.commit()?;
+    // A quarter of the file may lie idle, for the next snapshot.
+    let count = |name: &str| -> Result<u32, Storage> {
+        Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
+    };
+    while count("page_count")? / 4 < count("freelist_count")? {
+        let before = count("freelist_count")?;
+        connection.execute_batch(&format!("PRAGMA incremental_vacuum({SLICE})"))?;
+        if before <= count("freelist_count")? {
+            break;
+        }
+    }
+    connection.execute_batch("PRAGMA optimize")?;
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! The one transaction in which everything staged appears.
+//!
+//! It moves rows, never bodies: content, memberships, removals, history,
+//! ledger and the section's figures. What each statement does is said above
+//! it; the order matters.
+
+use rusqlite::{Transaction, params};
+use rutter_page::Timestamp;
+
+use super::books;
+use super::rows::Leaving;
+use super::search;
+use crate::error::Storage;
+use crate::model::{
+    Cause, ChangeKind, Finish, Mode, Outlook, PublisherId, Section, Source, Taken, Withheld,
+};
+
+/// What a flip needs to know.
+pub(super) struct Flip<'f> {
+    pub(super) publisher: i64,
+    pub(super) run: i64,
+    pub(super) section: Option<&'f (i64, Section)>,
+    pub(super) name: &'f str,
+    pub(super) mode: Mode,
+    pub(super) generated: Timestamp,
+    pub(super) source: Source,
+    pub(super) now: Timestamp,
+    pub(super) staged_bytes: u64,
+    pub(super) leaving: &'f [Leaving],
+    pub(super) unfollowed: &'f [String],
+    pub(super) outlook: &'f Outlook,
+    pub(super) finish: &'f Finish,
+}
+
+/// Shows what is staged.
+pub(super) fn flip(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<(), Storage> {
+    let section = write_section(transaction, flip)?;
+    let freed = replace_content(transaction, flip, section)?;
+    write_members(transaction, flip, section)?;
+    let removed = remove(transaction, flip, section)?;
+    transaction.execute(
+        "UPDATE publisher SET pages = pages + ?1 - ?2, bytes = bytes + ?3 - ?4 WHERE id = ?5",
+        params![
+            flip.outlook.added,
+            removed.pages,
+            flip.staged_bytes,
+            freed + removed.bytes,
+            flip.publisher
+        ],
+    )?;
+    if let Some(taken) = &flip.finish.taken {
+        books::note(transaction, PublisherId(flip.publisher), taken)?;
+    }
+    if let Some(validator) = &flip.finish.validator {
+        books::remember(transaction, PublisherId(flip.publisher), validator)?;
+    }
+    transaction.execute("DELETE FROM stage WHERE run = ?1", [flip.run])?;
+    transaction.execute("DELETE FROM run WHERE id = ?1", [flip.run])?;
+    Ok(())
+}
+
+fn write_section(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<i64, Storage> {
+    let before = flip.section.map(|(_, section)| section);
+    let latest = before.map_or(flip.generated, |section| section.mark.max(flip.generated));
+    let snapshot_at = before.and_then(|section| section.snapshot_at);
+    let deltas_since = before.map_or(0, |section| section.deltas_since);
+    let (mark, snapshot_at, deltas_since) = match flip.mode {
+        Mode::Snapshot => (flip.generated, Some(flip.generated), 0),
+        Mode::Delta => (latest, snapshot_at, deltas_since + 1),
+        Mode::Visit => (latest, snapshot_at, deltas_since),
+    };
+    // What was held back is settled by a snapshot that went through.
+    let held = before.and_then(|section| section.held).filter(|_| flip.mode != Mode::Snapshot);
+    transaction.execute(
+        "INSERT INTO section
+            (publisher, name, state, proved, mark, snapshot_at, deltas_since, pages, held)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (publisher, name) DO UPDATE SET
+            state = excluded.state, proved = excluded.proved, mark = excluded.mark,
+            snapshot_at = excluded.snapshot_at, deltas_since = excluded.deltas_since,
+            pages = excluded.pages, held = excluded.held",
+        params![
+            flip.publisher,
+            flip.name,
+            flip.outlook.state.to_string(),
+            flip.finish.claim.is_some(),
+            mark.to_string(),
+            snapshot_at.map(|time| time.to_string()),
+            deltas_since,
+            flip.outlook.after,
+            held.map(|time| time.to_string()),
+        ],
+    )?;
+    Ok(transaction.query_row(
+        "SELECT id FROM section WHERE publisher = ?1 AND name = ?2",
+        params![flip.publisher, flip.name],
+        |row| row.get(0),
+    )?)
+}
+
+/// Gives the bytes of bodies that are gone.
+fn replace_content(
+    transaction: &Transaction<'_>,
+    flip: &Flip<'_>,
+    section: i64,
+) -> Result<u64, Storage> {
+    let now = flip.now.to_string();
+    // Other sections delivered the version that is about to go; their states
+    // are sums over that.
+    transaction.execute(
+        "UPDATE member SET digest = (SELECT digest FROM page WHERE page.id = member.page)
+         WHERE digest IS NULL AND section != ?1 AND page IN (
+            SELECT s.page FROM stage s JOIN page p ON p.id = s.page
+            WHERE s.run = ?2 AND s.content AND s.digest != p.digest)",
+        [section, flip.run],
+    )?;
+    transaction.execute(
+        "INSERT INTO change (at, publisher, kind, url, modified, digest)
+         SELECT ?1, ?2,
+            CASE WHEN s.withheld IS NOT NULL THEN ?3
+                 WHEN p.id IS NULL OR p.withheld IS NOT NULL THEN ?4
+                 ELSE ?5 END,
+            s.url, s.modified, s.digest
+         FROM stage s LEFT JOIN page p ON p.id = s.page
+         WHERE s.run = ?6 AND s.content
+            AND (s.withheld IS NULL OR (p.id IS NOT NULL AND p.withheld IS NULL))
+         ORDER BY s.url",
+        params![
+            now,
+            flip.publisher,
+            ChangeKind::Withheld.word(),
+            ChangeKind::Added.word(),
+            ChangeKind::Changed.word(),
+            flip.run
+        ],
+    )?;
+    let replaced = "SELECT p.body FROM stage s JOIN page p ON p.id = s.page
+                    WHERE s.run = ?1 AND s.content AND p.body IS NOT NULL";
+    let freed: u64 = transaction.query_row(
+        &format!("SELECT coalesce(sum(length(z)), 0) FROM body WHERE id IN ({replaced})"),
+        [flip.run],
+        |row| row.get(0),
+    )?;
+    transaction.execute(&format!("DELETE FROM body WHERE id IN ({replaced})"), [flip.run])?;
+    search::drop_pages(
+        transaction,
+        "SELECT page FROM stage WHERE run = ?1 AND content AND page IS NOT NULL",
+        [flip.run],
+    )?;
+    transaction.execute(
+        "UPDATE page SET modified = s.modified, digest = s.digest, title = s.title,
+            language = s.language, source = ?1, withheld = s.withheld, body = s.body, changed = ?2
+         FROM stage s WHERE s.run = ?3 AND s.content AND page.id = s.page",
+        params![flip.source.word(), now, flip.run],
+    )?;
+    transaction.execute(
+        "INSERT INTO page (publisher, url, modified, digest, title, language, source, withheld,
+            body, first_seen, changed)
+         SELECT ?1, url, modified, digest, title, language, ?2, withheld, body, ?3, ?3
+         FROM stage WHERE run = ?4 AND page IS NULL ORDER BY url",
+        params![flip.publisher, flip.source.word(), now, flip.run],
+    )?;
+    // A page that is there again is not gone.
+    transaction.execute(
+        "DELETE FROM tombstone WHERE publisher = ?1 AND url IN
+            (SELECT url FROM stage WHERE run = ?2 AND page IS NULL)",
+        [flip.publisher, flip.run],
+    )?;
+    Ok(freed)
+}
+
+/// Every staged page belongs to the section, whether its content was taken or
+/// not (D24).
+fn write_members(
+    transaction: &Transaction<'_>,
+    flip: &Flip<'_>,
+    section: i64,
+) -> Result<(), Storage> {
+    let by_delta = (flip.mode == Mode::Delta).then(|| flip.generated.to_string());
+    transaction.execute(
+        "INSERT INTO member (section, page, by_delta, digest)
+         SELECT ?1, p.id, ?2, CASE WHEN s.digest = p.digest THEN NULL ELSE s.digest END
+         FROM stage s JOIN page p ON p.publisher = ?3 AND p.url = s.url
+         WHERE s.run = ?4
+         ON CONFLICT (section, page) DO UPDATE SET
+            by_delta = excluded.by_delta, digest = excluded.digest",
+        params![section, by_delta, flip.publisher, flip.run],
+    )?;
+    Ok(())
+}
+
+/// What pages that went away leave behind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Removed {
+    pages: u64,
+    bytes: u64,
+}
+
+fn remove(
+    transaction: &Transaction<'_>,
+    flip: &Flip<'_>,
+    section: i64,
+) -> Result<Removed, Storage> {
+    if flip.leaving.is_empty() && flip.unfollowed.is_empty() {
+        return Ok(Removed::default());
+    }
+    begin_gone(transaction)?;
+    {
+        let mut gone = transaction.prepare_cached("INSERT INTO temp.gone VALUES (?1, ?2)")?;
+        let mut member =
+            transaction.prepare_cached("DELETE FROM member WHERE section = ?1 AND page = ?2")?;
+        for Leaving { page, cause } in flip.leaving {
+            gone.execute(params![page, cause.word()])?;
+            member.execute([section, *page])?;
+        }
+    }
+    for name in flip.unfollowed {
+        transaction.execute(
+            "INSERT OR IGNORE INTO temp.gone SELECT m.page, ?1 FROM member m JOIN section s
+             ON s.id = m.section WHERE s.publisher = ?2 AND s.name = ?3",
+            params![Cause::Unfollowed.word(), flip.publisher, name],
+        )?;
+        let of_name = "SELECT id FROM section WHERE publisher = ?1 AND name = ?2";
+        transaction.execute(
+            &format!("DELETE FROM member WHERE section IN ({of_name})"),
+            params![flip.publisher, name],
+        )?;
+        transaction.execute(
+            "DELETE FROM section WHERE publisher = ?1 AND name = ?2",
+            params![flip.publisher, name],
+        )?;
+    }
+    // A page stays while any section has it (D24).
+    transaction.execute(
+        "DELETE FROM temp.gone WHERE EXISTS (SELECT 1 FROM member WHERE member.page = gone.page)",
+        [],
+    )?;
+    delete_gone(transaction, flip.publisher, flip.now)
+}
+
+fn begin_gone(transaction: &Transaction<'_>) -> Result<(), Storage> {
+    transaction.execute_batch(
+        "CREATE TEMP TABLE IF NOT EXISTS gone (page INTEGER PRIMARY KEY, cause TEXT NOT NULL);
+         DELETE FROM temp.gone;",
+    )?;
+    Ok(())
+}
+
+/// Deletes the pages in `gone`, with an event and a tombstone for each.
+fn delete_gone(
+    transaction: &Transaction<'_>,
+    publisher: i64,
+    now: Timestamp,
+) -> Result<Removed, Storage> {
+    let now = now.to_string();
+    // Who never could read a page need not hear that it is gone.
+    transaction.execute(
+        "INSERT INTO change (at, publisher, kind, url, modified, digest)
+         SELECT ?1, ?2, ?3, p.url, p.modified, p.digest FROM temp.gone g JOIN page p ON p.id = g.page
+         WHERE p.withheld IS NULL ORDER BY p.url",
+        params![now, publisher, ChangeKind::Removed.word()],
+    )?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO tombstone (publisher, url, at, cause, modified)
+         SELECT ?1, p.url, ?2, g.cause, p.modified FROM temp.gone g JOIN page p ON p.id = g.page",
+        params![publisher, now],
+    )?;
+    let bodies = "SELECT p.body FROM temp.gone g JOIN page p ON p.id = g.page
+                  WHERE p.body IS NOT NULL";
+    let bytes: u64 = transaction.query_row(
+        &format!("SELECT coalesce(sum(length(z)), 0) FROM body WHERE id IN ({bodies})"),
+        [],
+        |row| row.get(0),
+    )?;
+    transaction.execute(&format!("DELETE FROM body WHERE id IN ({bodies})"), [])?;
+    search::drop_pages(transaction, "SELECT page FROM temp.gone", [])?;
+    let pages =
+        transaction.execute("DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)", [])?;
+    transaction.execute("DELETE FROM temp.gone", [])?;
+    Ok(Removed { pages: pages as u64, bytes })
+}
+
+/// Remembers that a collection is held back, so that a later one can confirm
+/// it (D23).
+pub(super) fn hold_back(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    section: &str,
+    generated: Timestamp,
+    finish: &Finish,
+) -> Result<(), Storage> {
+    transaction.execute(
+        "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
+        params![generated.to_string(), publisher.0, section],
+    )?;
+    if let Some(taken) = &finish.taken {
+        let taken = Taken { outcome: "held back".into(), ..taken.clone() };
+        books::note(transaction, publisher, &taken)?;
+    }
+    Ok(())
+}
+
+/// Takes the words of pages away; their rows stay.
+pub(super) fn withhold(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    pages: &[(&str, Withheld)],
+    now: Timestamp,
+) -> Result<u64, Storage> {
+    let now = now.to_string();
+    let mut n_pages = 0;
+    for (url, reason) in pages {
+        let n_events = transaction
+            .prepare_cached(
+                "INSERT INTO change (at, publisher, kind, url, modified, digest)
+             SELECT ?1, publisher, ?2, url, modified, digest FROM page
+             WHERE publisher = ?3 AND url = ?4 AND withheld IS NULL",
+            )?
+            .execute(params![now, ChangeKind::Withheld.word(), publisher.0, url])?;
+        if n_events == 0 {
+            continue;
+        }
+        n_pages += 1;
+        let of_url = "SELECT body FROM page WHERE publisher = ?1 AND url = ?2";
+        transaction
+            .prepare_cached(&format!(
+                "UPDATE publisher SET bytes = bytes - coalesce((SELECT length(z) FROM body
+                 WHERE id = ({of_url})), 0) WHERE id = ?1"
+            ))?
+            .execute(params![publisher.0, url])?;
+        transaction
+            .prepare_cached(&format!("DELETE FROM body WHERE id = ({of_url})"))?
+            .execute(params![publisher.0, url])?;
+        search::drop_pages(
+            transaction,
+            "SELECT id FROM page WHERE publisher = ?1 AND url = ?2",
+            params![publisher.0, url],
+        )?;
+        transaction
+            .prepare_cached(
+                "UPDATE page SET withheld = ?1, body = NULL, changed = ?2
+                 WHERE publisher = ?3 AND url = ?4",
+            )?
+            .execute(params![reason.word(), now, publisher.0, url])?;
+    }
+    Ok(n_pages)
+}
+
+/// Deletes everything of a publisher; the history keeps the removals.
+pub(super) fn forget(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    now: Timestamp,
+) -> Result<(), Storage> {
+    begin_gone(transaction)?;
+    transaction.execute(
+        "INSERT INTO temp.gone SELECT id, ?1 FROM page WHERE publisher = ?2",
+        params![Cause::Unfollowed.word(), publisher.0],
+    )?;
+    delete_gone(transaction, publisher.0, now)?;
+    transaction.execute(
+        "DELETE FROM member WHERE section IN (SELECT id FROM section WHERE publisher = ?1)",
+        [publisher.0],
+    )?;
+    for table in ["section", "tombstone", "taken", "validator", "entity", "arc_entry"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE publisher = ?1"), [publisher.0])?;
+    }
+    transaction.execute("DELETE FROM publisher WHERE id = ?1", [publisher.0])?;
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Questions about pages, sections and history. Each is one short look.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use rutter_page::PageUrl;
+use rutter_scp::State;
+
+use super::body::Dictionaries;
+use super::{digest, optional_time, time, word};
+use crate::error::{QueryError, Storage};
+use crate::model::{
+    After, Cause, Change, ChangeKind, Changes, Cursor, PageRow, Publisher, PublisherId, Section,
+    Selection, Source, Tombstone, Withheld,
+};
+
+/// Rows of one piece that a question may ask for; more are a matter of paging.
+const MOST: usize = 100_000;
+
+fn limit(most: usize) -> i64 {
+    i64::try_from(most.min(MOST)).unwrap_or(0)
+}
+
+/// Reads all rows of a statement by way of [`Storage`]'s own errors.
+pub(super) fn collect<T>(
+    mut rows: rusqlite::Rows<'_>,
+    read: impl Fn(&Row<'_>) -> Result<T, Storage>,
+) -> Result<Vec<T>, Storage> {
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+const PUBLISHER: &str = "SELECT id, origin, aliases, policy, paused_until, pages, bytes,
+    lease_holder, lease_until FROM publisher";
+
+fn publisher_of(row: &Row<'_>) -> Result<Publisher, Storage> {
+    let aliases: String = row.get(2)?;
+    let holder: Option<String> = row.get(7)?;
+    let until = optional_time(row.get(8)?)?;
+    Ok(Publisher {
+        id: PublisherId(row.get(0)?),
+        origin: row.get(1)?,
+        aliases: serde_json::from_str(&aliases)
+            .map_err(|_| Storage::damaged("the aliases of a publisher are no list"))?,
+        policy: row.get(3)?,
+        paused_until: optional_time(row.get(4)?)?,
+        pages: row.get(5)?,
+        bytes: row.get(6)?,
+        lease: holder.zip(until),
+    })
+}
+
+pub(super) fn publishers(connection: &Connection) -> Result<Vec<Publisher>, Storage> {
+    let mut statement = connection.prepare_cached(&format!("{PUBLISHER} ORDER BY id"))?;
+    collect(statement.query([])?, publisher_of)
+}
+
+pub(super) fn publisher(
+    connection: &Connection,
+    origin: &str,
+) -> Result<Option<Publisher>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{PUBLISHER} WHERE origin = ?1 OR EXISTS
+            (SELECT 1 FROM json_each(aliases) WHERE value = ?1)
+         ORDER BY origin != ?1, id LIMIT 1"
+    ))?;
+    Ok(collect(statement.query([origin])?, publisher_of)?.pop())
+}
+
+pub(super) fn sections(
+    connection: &Connection,
+    publisher: PublisherId,
+) -> Result<Vec<(i64, Section)>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, name, state, proved, mark, snapshot_at, deltas_since, pages, held
+         FROM section WHERE publisher = ?1 ORDER BY name",
+    )?;
+    collect(statement.query([publisher.0])?, |row| {
+        let state: String = row.get(2)?;
+        let mark: String = row.get(4)?;
+        let section = Section {
+            name: row.get(1)?,
+            state: word(&state, State::parse)?,
+            is_proved: row.get(3)?,
+            mark: time(&mark)?,
+            snapshot_at: optional_time(row.get(5)?)?,
+            deltas_since: row.get(6)?,
+            pages: row.get(7)?,
+            held: optional_time(row.get(8)?)?,
+        };
+        Ok((row.get(0)?, section))
+    })
+}
+
+pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p.title, p.language,
+    p.source, p.withheld, p.first_seen, p.changed";
+
+pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
+    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    let bytes: Vec<u8> = row.get(4)?;
+    let withheld: Option<String> = row.get(8)?;
+    let page = PageRow {
+        publisher: PublisherId(row.get(1)?),
+        url: row.get(2)?,
+        modified: time(&text(3)?)?,
+        digest: digest(&bytes)?,
+        title: row.get(5)?,
+        language: row.get(6)?,
+        source: word(&text(7)?, Source::of_word)?,
+        withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+        first_seen: time(&text(9)?)?,
+        changed: time(&text(10)?)?,
+    };
+    Ok((row.get(0)?, page))
+}
+
+/// The origin of a page's key: everything before its path.
+pub(crate) fn origin_of(key: &str) -> &str {
+    let Some((scheme, rest)) = key.split_once("://") else { return key };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    key.get(..scheme.len() + 3 + end).unwrap_or(key)
+}
+
+/// The key of an address somebody typed.
+fn key_of(text: &str) -> String {
+    PageUrl::parse(text).map_or_else(|_| text.to_owned(), |url| url.key().to_owned())
+}
+
+pub(super) fn page(connection: &Connection, key: &str) -> Result<Option<(i64, PageRow)>, Storage> {
+    let key = key_of(key);
+    let mut own = connection.prepare_cached(&format!(
+        "SELECT {PAGE} FROM publisher b JOIN page p ON p.publisher = b.id AND p.url = ?1
+         WHERE b.origin = ?2"
+    ))?;
+    if let Some(found) = collect(own.query(params![key, origin_of(&key)])?, page_of)?.pop() {
+        return Ok(Some(found));
+    }
+    // There are far fewer publishers than pages.
+    let mut any = connection.prepare_cached(&format!(
+        "SELECT {PAGE} FROM publisher b CROSS JOIN page p ON p.publisher = b.id AND p.url = ?1
+         ORDER BY b.id LIMIT 1"
+    ))?;
+    Ok(collect(any.query(params![key])?, page_of)?.pop())
+}
+
+pub(super) fn line(
+    connection: &Connection,
+    dictionaries: &Dictionaries,
+    page: i64,
+) -> Result<Option<String>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT b.dict, b.size, b.z FROM page p JOIN body b ON b.id = p.body WHERE p.id = ?1",
+    )?;
+    let found: Option<(Option<i64>, usize, Vec<u8>)> = statement
+        .query_row([page], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((dict, size, z)) = found else { return Ok(None) };
+    dictionaries.unpack(connection, dict, size, &z).map(Some)
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    selection: &Selection<'_>,
+    after: Option<After<'_>>,
+    most: usize,
+) -> Result<Vec<(i64, PageRow)>, Storage> {
+    let mut found = Vec::new();
+    // Publisher by publisher: within one, the index is in the order asked for.
+    let publishers = match selection.publisher {
+        Some(publisher) => vec![publisher],
+        None => publishers(connection)?.into_iter().map(|publisher| publisher.id).collect(),
+    };
+    for publisher in publishers {
+        let behind = match after {
+            Some(after) if publisher < after.publisher => continue,
+            Some(after) if publisher == after.publisher => after.url,
+            _ => "",
+        };
+        let missing = most.saturating_sub(found.len());
+        if missing == 0 {
+            break;
+        }
+        let of_section = match selection.section {
+            Some(_) => {
+                "AND EXISTS (SELECT 1 FROM section s JOIN member m ON m.section = s.id
+                    WHERE s.publisher = p.publisher AND s.name = ?4 AND m.page = p.id)"
+            }
+            None => "AND ?4 IS NULL",
+        };
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {PAGE} FROM page p WHERE p.publisher = ?1 AND ?2 < p.url
+             AND (?3 OR p.withheld IS NULL) {of_section} ORDER BY p.url LIMIT ?5"
+        ))?;
+        let rows = statement.query(params![
+            publisher.0,
+            behind,
+            selection.with_withheld,
+            selection.section,
+            limit(missing)
+        ])?;
+        found.extend(collect(rows, page_of)?);
+    }
+    Ok(found)
+}
+
+pub(super) fn lines(
+    connection: &mut Connection,
+    dictionaries: &Dictionaries,
+    selection: &Selection<'_>,
+    after: Option<After<'_>>,
+    most: usize,
+) -> Result<Vec<(PageRow, String)>, Storage> {
+    // One look at one moment: a page of the list has its line.
+    let transaction = connection.transaction()?;
+    let selection = Selection { with_withheld: false, ..*selection };
+    let mut found = Vec::new();
+    for (id, page) in list(&transaction, &selection, after, most)? {
+        let line = line(&transaction, dictionaries, id)?
+            .ok_or_else(|| Storage::damaged(format!("the body of {} is not there", page.url)))?;
+        found.push((page, line));
+    }
+    Ok(found)
+}
+
+pub(super) fn tombstones(
+    connection: &Connection,
+    publisher: PublisherId,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Vec<Tombstone>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {TOMBSTONE} FROM tombstone
+         WHERE publisher = ?1 AND ?2 < url ORDER BY url LIMIT ?3"
+    ))?;
+    let rows = statement.query(params![publisher.0, after.unwrap_or(""), limit(most)])?;
+    collect(rows, tombstone_of)
+}
+
+pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";
+
+pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, Storage> {
+    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    Ok(Tombstone {
+        publisher: PublisherId(row.get(0)?),
+        url: row.get(1)?,
+        at: time(&text(2)?)?,
+        cause: word(&text(3)?, Cause::of_word)?,
+        modified: time(&text(4)?)?,
+    })
+}
+
+/// The number of the last event, whether it is still known or not.
+pub(super) fn last_change(connection: &Connection) -> Result<u64, Storage> {
+    Ok(connection.query_row(
+        "SELECT max((SELECT coalesce(max(seq), 0) FROM change),
+                    (SELECT value FROM meta WHERE key = 'pruned'))",
+        [],
+        |row| row.get(0),
+    )?)
+}
+
+pub(super) fn pruned(connection: &Connection) -> Result<u64, Storage> {
+    Ok(connection.query_row("SELECT value FROM meta WHERE key = 'pruned'", [], |row| row.get(0))?)
+}
+
+pub(super) fn changes(
+    connection: &Connection,
+    store: u64,
+    cursor: Option<Cursor>,
+    most: usize,
+) -> Result<Changes, QueryError> {
+    let seq = match cursor {
+        None => 0,
+        Some(cursor) if cursor.store != store => return Err(QueryError::ForeignCursor),
+        // A file that was restored from an older copy.
+        Some(cursor) if last_change(connection)? < cursor.seq => {
+            return Err(QueryError::ForeignCursor);
+        }
+        Some(cursor) => cursor.seq,
+    };
+    if seq < pruned(connection)? {
+        return Err(QueryError::ExpiredCursor);
+    }
+    let mut events = changes_behind(connection, seq, limit(most).saturating_add(1))?;
+    let has_more = limit(most) < i64::try_from(events.len()).unwrap_or(i64::MAX);
+    if has_more {
+        events.pop();
+    }
+    let seq = events.last().map_or(seq, |last| last.seq);
+    Ok(Changes { next: Cursor { store, seq }, has_more, events })
+}
+
+pub(super) fn changes_behind(
+    connection: &Connection,
+    seq: u64,
+    most: i64,
+) -> Result<Vec<Change>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
+    ))?;
+    collect(statement.query(params![seq, most])?, change_of)
+}
+
+pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest";
+
+pub(super) fn change_of(row: &Row<'_>) -> Result<Change, Storage> {
+    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    let bytes: Vec<u8> = row.get(6)?;
+    Ok(Change {
+        seq: row.get(0)?,
+        at: time(&text(1)?)?,
+        publisher: PublisherId(row.get(2)?),
+        kind: word(&text(3)?, ChangeKind::of_word)?,
+        url: row.get(4)?,
+        modified: time(&text(5)?)?,
+        digest: digest(&bytes)?,
+    })
+}
+
+pub(super) fn page_by_id(connection: &Connection, id: i64) -> Result<Option<PageRow>, Storage> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {PAGE} FROM page p WHERE p.id = ?1"))?;
+    Ok(collect(statement.query([id])?, page_of)?.pop().map(|(_, page)| page))
+}

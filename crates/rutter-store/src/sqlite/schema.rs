@@ -1,0 +1,241 @@
+//! The tables, and how older files become newer ones.
+//!
+//! Steps are numbered and only ever added: step n leads from format n - 1 to
+//! format n, each in a transaction of its own. `docs/replica.md` describes the
+//! tables for those who query them.
+
+use rusqlite::Connection;
+
+use crate::error::{OpenError, Storage};
+
+/// Marks the file as a replica: `RUTT`.
+pub(super) const APPLICATION: i32 = 0x5255_5454;
+
+/// One step between formats.
+pub(super) type Step = &'static str;
+
+/// The steps from an empty file to the newest format.
+pub(super) const STEPS: &[Step] = &[FORMAT_1];
+
+const FORMAT_1: Step = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE dict (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE publisher (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    origin TEXT NOT NULL UNIQUE,
+    aliases TEXT NOT NULL DEFAULT '[]',
+    policy TEXT NOT NULL DEFAULT '',
+    lease_holder TEXT,
+    lease_until TEXT,
+    lease_epoch INTEGER NOT NULL DEFAULT 0,
+    paused_until TEXT,
+    dict INTEGER REFERENCES dict(id),
+    pages INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE section (
+    id INTEGER PRIMARY KEY,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    proved INTEGER NOT NULL,
+    mark TEXT NOT NULL,
+    snapshot_at TEXT,
+    deltas_since INTEGER NOT NULL,
+    pages INTEGER NOT NULL,
+    held TEXT,
+    UNIQUE (publisher, name)
+);
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    url TEXT NOT NULL,
+    modified TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    title TEXT NOT NULL,
+    language TEXT NOT NULL,
+    source TEXT NOT NULL,
+    withheld TEXT,
+    body INTEGER REFERENCES body(id),
+    first_seen TEXT NOT NULL,
+    changed TEXT NOT NULL,
+    UNIQUE (publisher, url)
+);
+CREATE TABLE body (
+    id INTEGER PRIMARY KEY,
+    dict INTEGER REFERENCES dict(id),
+    size INTEGER NOT NULL,
+    z BLOB NOT NULL
+);
+CREATE TABLE member (
+    section INTEGER NOT NULL REFERENCES section(id),
+    page INTEGER NOT NULL REFERENCES page(id),
+    by_delta TEXT,
+    digest BLOB,
+    PRIMARY KEY (section, page)
+) WITHOUT ROWID;
+CREATE INDEX member_page ON member (page);
+CREATE TABLE tombstone (
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    url TEXT NOT NULL,
+    at TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    modified TEXT NOT NULL,
+    PRIMARY KEY (publisher, url)
+) WITHOUT ROWID;
+CREATE TABLE change (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    publisher INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    url TEXT NOT NULL,
+    modified TEXT NOT NULL,
+    digest BLOB NOT NULL
+);
+CREATE INDEX change_at ON change (at);
+CREATE TABLE taken (
+    id INTEGER PRIMARY KEY,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    section TEXT NOT NULL,
+    url TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    generated TEXT NOT NULL,
+    since TEXT,
+    checksum TEXT,
+    from_state TEXT,
+    state TEXT,
+    bytes INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    outcome TEXT NOT NULL
+);
+CREATE INDEX taken_publisher ON taken (publisher);
+CREATE TABLE validator (
+    url TEXT PRIMARY KEY,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    etag TEXT,
+    last_modified TEXT,
+    checked TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    publisher INTEGER NOT NULL UNIQUE REFERENCES publisher(id),
+    section TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    started TEXT NOT NULL
+);
+CREATE TABLE stage (
+    run INTEGER NOT NULL REFERENCES run(id),
+    url TEXT NOT NULL,
+    page INTEGER,
+    content INTEGER NOT NULL,
+    modified TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    title TEXT NOT NULL,
+    language TEXT NOT NULL,
+    withheld TEXT,
+    body INTEGER,
+    PRIMARY KEY (run, url)
+) WITHOUT ROWID;
+CREATE TABLE entity (
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    position INTEGER NOT NULL,
+    url TEXT,
+    type TEXT,
+    name TEXT,
+    alternate_names TEXT NOT NULL,
+    description TEXT,
+    negative_tags TEXT NOT NULL,
+    markers TEXT NOT NULL,
+    basin_state TEXT,
+    bdr REAL,
+    verification TEXT,
+    packet_ref TEXT,
+    collisions TEXT NOT NULL,
+    same_as TEXT NOT NULL,
+    identifiers TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    PRIMARY KEY (publisher, position)
+) WITHOUT ROWID;
+CREATE TABLE arc_entry (
+    id INTEGER PRIMARY KEY,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    url TEXT NOT NULL,
+    allowed INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    UNIQUE (publisher, url)
+);
+INSERT INTO meta VALUES ('store', randomblob(8));
+INSERT INTO meta VALUES ('pruned', 0);
+";
+
+/// Brings a file to the newest format.
+pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> Result<(), OpenError> {
+    let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    // Another process may be at it: who comes second finds it done.
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut format = format(&transaction)?;
+    if known < format {
+        return Err(OpenError::Newer { found: format, known });
+    }
+    if format == known {
+        return Ok(());
+    }
+    if format == 0 {
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+    }
+    let left = steps.get(usize::try_from(format).unwrap_or(0)..).unwrap_or_default();
+    for step in left {
+        transaction.execute_batch(step)?;
+        format += 1;
+    }
+    transaction.execute(
+        "INSERT INTO meta VALUES ('format', ?1) ON CONFLICT DO UPDATE SET value = excluded.value",
+        [format],
+    )?;
+    Ok(transaction.commit()?)
+}
+
+/// The format of a file; 0 for an empty one.
+pub(super) fn format(connection: &Connection) -> Result<u32, OpenError> {
+    let n_tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let application: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    match (n_tables, application) {
+        (0, 0) => Ok(0),
+        (_, APPLICATION) => {
+            let format: Option<u32> = rusqlite::OptionalExtension::optional(connection.query_row(
+                "SELECT value FROM meta WHERE key = 'format'",
+                [],
+                |row| row.get(0),
+            ))?;
+            format.ok_or_else(|| Storage::damaged("it does not name its format").into())
+        }
+        _ => Err(OpenError::NotAReplica),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // F08 F09
+    fn ours_steps_are_taken_once_in_order_and_undone_where_they_fail() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, STEPS).unwrap();
+        let now = u32::try_from(STEPS.len()).unwrap();
+        assert_eq!(format(&connection).unwrap(), now);
+        let broken: Vec<Step> =
+            [STEPS, &["ALTER TABLE page ADD COLUMN x; CREATE TABLE page (y);"]].concat();
+        assert!(migrate(&mut connection, &broken).is_err());
+        assert_eq!(format(&connection).unwrap(), now);
+        let more: Vec<Step> = [STEPS, &["ALTER TABLE page ADD COLUMN x"]].concat();
+        migrate(&mut connection, &more).unwrap();
+        migrate(&mut connection, &more).unwrap();
+        assert_eq!(format(&connection).unwrap(), now + 1);
+        let error = migrate(&mut connection, STEPS).unwrap_err();
+        assert!(matches!(error, OpenError::Newer { found, known } if found == known + 1));
+    }
+}

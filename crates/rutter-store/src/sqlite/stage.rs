@@ -1,0 +1,695 @@
+//! Pages on their way in.
+//!
+//! Each page is looked up and decided upon as it comes; one that is known
+//! writes nothing and leaves a bit. Others are compressed and held; beyond
+//! [`Tuning::held`](super::Tuning) they go to the file in batches that nobody
+//! sees, because no `page` row names them. [`flip`](super::flip) does the rest.
+//!
+//! The lease lets nobody else change the publisher's pages meanwhile, so what
+//! was looked up stays true; the epoch is compared again before anything is
+//! written.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+
+use rusqlite::{OptionalExtension, params};
+use rutter_page::{LineDigest, Timestamp};
+use rutter_scp::{MassDeletion, State, merge};
+
+use super::body::{self, Dictionary};
+use super::pipeline::{Pipeline, pack};
+use super::rows::{Bits, Leaving, Row, put};
+use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
+use crate::decide::{self, Coming, Guard, Known};
+use crate::error::{CommitError, StageError, Storage};
+use crate::model::{
+    Begin, Cause, Claim, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source, Withheld,
+};
+use crate::store::Staging;
+
+/// Lines and bytes that are compressed together.
+const TOGETHER: usize = 256;
+const TOGETHER_BYTES: usize = 1 << 20;
+
+/// How far a staging got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Open,
+    /// Somebody else was found to have taken over.
+    Lost,
+    Committed,
+}
+
+/// A page as a lookup gives it: number, `modified`, digest, why it is withheld,
+/// whether the section has it, and what that delivered.
+type Found = (i64, String, Vec<u8>, Option<String>, bool, Option<Vec<u8>>);
+
+/// A page in the file that is taken back: digest, whether it brings content,
+/// why it is withheld, its body and the bytes of that.
+type Back = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
+
+/// A staging in a file.
+pub(super) struct SqliteStaging<'s> {
+    store: &'s SqliteStore,
+    reader: Reader<'s>,
+    lease: Lease,
+    run: i64,
+    name: String,
+    section: Option<(i64, Section)>,
+    mode: Mode,
+    generated: Timestamp,
+    source: Source,
+    quota: Quota,
+    now: Timestamp,
+    /// Whether the publisher had pages when this began.
+    has_pages: bool,
+    /// Pages and bytes of the publisher, with what came.
+    pages: u64,
+    bytes: u64,
+    /// Pages as far as the quota has been asked.
+    admitted: u64,
+    seen: Bits,
+    /// Of pages seen, those that came in an older version than ours, and its
+    /// `modified`; there are some only where sections overlap.
+    behind: HashMap<i64, Timestamp>,
+    hasher: RandomState,
+    /// Hashes of all keys that came, to see a page that comes twice.
+    keys: HashSet<u64>,
+    fresh: Vec<Row>,
+    fresh_bytes: usize,
+    pipeline: Pipeline,
+    held: BTreeMap<String, Row>,
+    held_bytes: usize,
+    /// Whether something lies in the file already.
+    is_spilled: bool,
+    /// Bytes of bodies that are staged.
+    staged_bytes: u64,
+    removed: BTreeMap<String, Cause>,
+    unfollowed: Vec<String>,
+    dictionary: Option<Dictionary>,
+    /// Whether the publisher is to get a dictionary of its own.
+    is_untrained: bool,
+    tally: Outlook,
+    /// Pages that were not in the section.
+    joined: u64,
+    /// What the staged pages add to the section's state.
+    state: State,
+    standing: Standing,
+}
+
+impl<'s> SqliteStaging<'s> {
+    pub(super) fn begin(
+        store: &'s SqliteStore,
+        lease: &Lease,
+        begin: Begin<'_>,
+    ) -> Result<Self, StageError> {
+        let run = {
+            let mut writer = store.writer()?;
+            let transaction = writer.begin()?;
+            if !lease::holds(&transaction, lease)? {
+                return Err(StageError::Lost);
+            }
+            let n_rows = transaction.execute(
+                "INSERT OR IGNORE INTO run (publisher, section, kind, epoch, started)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    lease.publisher.0,
+                    begin.section,
+                    begin.mode.word(),
+                    lease.epoch,
+                    begin.now.to_string()
+                ],
+            )?;
+            if n_rows == 0 {
+                return Err(StageError::Staging);
+            }
+            let run = transaction.last_insert_rowid();
+            transaction.commit()?;
+            run
+        };
+        let reader = store.reader()?;
+        let mut staging = Self {
+            store,
+            reader,
+            lease: lease.clone(),
+            run,
+            name: begin.section.to_owned(),
+            section: None,
+            mode: begin.mode,
+            generated: begin.generated,
+            source: begin.source,
+            quota: begin.quota,
+            now: begin.now,
+            has_pages: false,
+            pages: 0,
+            bytes: 0,
+            admitted: 0,
+            seen: Bits::default(),
+            behind: HashMap::new(),
+            hasher: RandomState::new(),
+            keys: HashSet::new(),
+            fresh: Vec::new(),
+            fresh_bytes: 0,
+            pipeline: Pipeline::default(),
+            held: BTreeMap::new(),
+            held_bytes: 0,
+            is_spilled: false,
+            staged_bytes: 0,
+            removed: BTreeMap::new(),
+            unfollowed: Vec::new(),
+            dictionary: None,
+            is_untrained: false,
+            tally: Outlook::default(),
+            joined: 0,
+            state: State::EMPTY,
+            standing: Standing::Open,
+        };
+        // From here on, dropping it takes the run away.
+        staging.look_around()?;
+        Ok(staging)
+    }
+
+    fn look_around(&mut self) -> Result<(), StageError> {
+        let publisher = self.lease.publisher;
+        let sections = read::sections(&self.reader, publisher)?;
+        self.section = sections.into_iter().find(|(_, section)| section.name == self.name);
+        if let Some((_, section)) = &self.section {
+            if self.mode == Mode::Snapshot && merge::is_replay(self.generated, section.snapshot_at)
+            {
+                let newest = section.snapshot_at.unwrap_or(self.generated);
+                return Err(StageError::Replay { generated: self.generated, newest });
+            }
+            self.tally.before = section.pages;
+        }
+        (self.pages, self.bytes) = self.reader.query_row(
+            "SELECT pages, bytes FROM publisher WHERE id = ?1",
+            [publisher.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        self.admitted = self.pages;
+        self.has_pages = 0 < self.pages;
+        self.dictionary = body::dictionary(&self.reader, publisher.0)?;
+        self.is_untrained = !body::has_own(&self.reader, publisher.0)?;
+        Ok(())
+    }
+
+    fn lookup(&self, key: &str) -> Result<Option<(i64, Known)>, Storage> {
+        if !self.has_pages {
+            return Ok(None);
+        }
+        let section = self.section.as_ref().map_or(0, |(id, _)| *id);
+        let mut statement = self.reader.prepare_cached(
+            "SELECT p.id, p.modified, p.digest, p.withheld, m.page IS NOT NULL, m.digest
+             FROM page p LEFT JOIN member m ON m.section = ?1 AND m.page = p.id
+             WHERE p.publisher = ?2 AND p.url = ?3",
+        )?;
+        let found: Option<Found> = statement
+            .query_row(params![section, self.lease.publisher.0, key], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+            })
+            .optional()?;
+        let Some((id, modified, page_digest, withheld, is_member, delivered)) = found else {
+            return Ok(None);
+        };
+        let page_digest = digest(&page_digest)?;
+        let delivered = delivered.map(|bytes| digest(&bytes)).transpose()?;
+        let known = Known {
+            modified: time(&modified)?,
+            digest: page_digest,
+            withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+            delivered: is_member.then_some(delivered.unwrap_or(page_digest)),
+        };
+        Ok(Some((id, known)))
+    }
+
+    /// Counts a staged page in, or out again.
+    fn count(
+        &mut self,
+        key: &str,
+        known: Option<&Known>,
+        digest: LineDigest,
+        content: bool,
+        is_in: bool,
+    ) {
+        let step = |number: &mut u64| {
+            if is_in { *number += 1 } else { *number = number.saturating_sub(1) }
+        };
+        match (known, content) {
+            (None, _) => {
+                step(&mut self.tally.added);
+                step(&mut self.pages);
+                if !is_in {
+                    self.admitted -= 1;
+                }
+            }
+            (Some(_), true) => step(&mut self.tally.changed),
+            (Some(_), false) => step(&mut self.tally.kept),
+        }
+        let delivered = known.and_then(|known| known.delivered);
+        if delivered.is_none() {
+            step(&mut self.joined);
+        }
+        if is_in {
+            if let Some(old) = delivered {
+                self.state.remove(key, old);
+            }
+            self.state.add(key, digest);
+        } else {
+            self.state.remove(key, digest);
+            if let Some(old) = delivered {
+                self.state.add(key, old);
+            }
+        }
+    }
+
+    /// Deals with a page that may have come before in the same collection:
+    /// the later one counts, then the first (D30). Tells whether it is to be
+    /// left out.
+    fn is_superseded(
+        &mut self,
+        item: &Item<'_>,
+        found: Option<&(i64, Known)>,
+    ) -> Result<bool, Storage> {
+        self.settle()?;
+        let known = found.map(|(_, known)| known);
+        if let Some(row) = self.held.get(item.key) {
+            if item.modified <= row.modified {
+                return Ok(true);
+            }
+            self.unstage(item.key, known)?;
+            return Ok(false);
+        }
+        if let Some(modified) = self.spilled(item.key)? {
+            if item.modified <= modified {
+                return Ok(true);
+            }
+            self.unstage(item.key, known)?;
+            return Ok(false);
+        }
+        if let Some((page, known)) = found
+            && self.seen.has(*page)
+        {
+            // It came before and was as we had it.
+            let modified = self.behind.get(page).copied().unwrap_or(known.modified);
+            if item.modified <= modified {
+                return Ok(true);
+            }
+            self.tally.kept = self.tally.kept.saturating_sub(1);
+        }
+        Ok(false)
+    }
+
+    /// `modified` of a page that lies in the file already.
+    fn spilled(&self, key: &str) -> Result<Option<Timestamp>, Storage> {
+        if !self.is_spilled {
+            return Ok(None);
+        }
+        let modified: Option<String> = self
+            .reader
+            .query_row(
+                "SELECT modified FROM stage WHERE run = ?1 AND url = ?2",
+                params![self.run, key],
+                |row| row.get(0),
+            )
+            .optional()?;
+        modified.map(|text| time(&text)).transpose()
+    }
+
+    /// Takes a staged page back.
+    fn unstage(&mut self, key: &str, known: Option<&Known>) -> Result<(), Storage> {
+        if let Some(row) = self.held.remove(key) {
+            let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
+            self.held_bytes -= n_bytes;
+            self.staged_bytes -= n_bytes as u64;
+            self.uncount_withheld(&row);
+            self.count(key, known, row.digest, row.content, false);
+            return Ok(());
+        }
+        let mut writer = self.store.writer()?;
+        let transaction = writer.begin()?;
+        let found: Option<Back> = transaction
+            .query_row(
+                "SELECT s.digest, s.content, s.withheld, s.body, length(b.z)
+                 FROM stage s LEFT JOIN body b ON b.id = s.body WHERE s.run = ?1 AND s.url = ?2",
+                params![self.run, key],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+            )
+            .optional()?;
+        let Some((bytes, content, withheld, body, n_bytes)) = found else { return Ok(()) };
+        transaction.execute("DELETE FROM body WHERE id = ?1", [body])?;
+        transaction
+            .execute("DELETE FROM stage WHERE run = ?1 AND url = ?2", params![self.run, key])?;
+        transaction.commit()?;
+        drop(writer);
+        self.staged_bytes -= n_bytes.unwrap_or(0);
+        if content && withheld.is_some() {
+            self.tally.withheld -= 1;
+            self.tally.over_quota -= u64::from(withheld.as_deref() == Some(Withheld::Quota.word()));
+        }
+        self.count(key, known, digest(&bytes)?, content, false);
+        Ok(())
+    }
+
+    fn uncount_withheld(&mut self, row: &Row) {
+        if row.content && row.withheld.is_some() {
+            self.tally.withheld -= 1;
+            self.tally.over_quota -= u64::from(row.withheld == Some(Withheld::Quota));
+        }
+    }
+
+    /// Sends what is fresh to be compressed, once there is enough of it.
+    fn move_on(&mut self) -> Result<(), Storage> {
+        if self.is_untrained {
+            let is_enough = body::ENOUGH_PAGES < self.pages;
+            if is_enough {
+                self.train()?;
+            } else if self.fresh_bytes < body::MOST_SAMPLE_BYTES {
+                return Ok(());
+            }
+        }
+        if TOGETHER <= self.fresh.len() || TOGETHER_BYTES <= self.fresh_bytes {
+            self.send()?;
+        }
+        while let Some(rows) = self.pipeline.pull(false)? {
+            self.take_in(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the publisher a dictionary of its own, from its own lines.
+    fn train(&mut self) -> Result<(), Storage> {
+        self.is_untrained = false;
+        let mut samples: Vec<String> = Vec::new();
+        let mut n_bytes = 0;
+        let fresh = self.fresh.iter().filter_map(|row| row.line.as_ref());
+        for line in fresh.take(body::MOST_SAMPLES) {
+            n_bytes += line.len();
+            samples.push(line.clone());
+        }
+        if self.has_pages && samples.len() < body::MOST_SAMPLES {
+            let publisher = self.lease.publisher;
+            let selection =
+                crate::model::Selection { publisher: Some(publisher), ..Default::default() };
+            let missing = body::MOST_SAMPLES - samples.len();
+            let stored =
+                read::lines(&mut self.reader, &self.store.dictionaries, &selection, None, missing)?;
+            for (_, line) in stored {
+                n_bytes += line.len();
+                if n_bytes < body::MOST_SAMPLE_BYTES {
+                    samples.push(line);
+                }
+            }
+        }
+        if let Some(bytes) = body::train(&samples) {
+            let mut writer = self.store.writer()?;
+            let transaction = writer.begin()?;
+            let dictionary = body::add(&transaction, self.lease.publisher.0, &bytes)?;
+            transaction.commit()?;
+            self.dictionary = Some(dictionary);
+        }
+        // What waited for the dictionary goes in pieces that keep all threads busy.
+        let mut waiting = std::mem::take(&mut self.fresh);
+        while TOGETHER <= waiting.len() {
+            let rest = waiting.split_off(TOGETHER);
+            self.fresh = std::mem::replace(&mut waiting, rest);
+            self.send()?;
+        }
+        self.fresh = waiting;
+        let lines = self.fresh.iter().filter_map(|row| row.line.as_ref());
+        self.fresh_bytes = lines.map(String::len).sum();
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), Storage> {
+        self.fresh_bytes = 0;
+        let rows = std::mem::take(&mut self.fresh);
+        self.pipeline.push(rows, self.dictionary.as_ref())
+    }
+
+    /// Waits until everything that came is held or in the file.
+    fn settle(&mut self) -> Result<(), Storage> {
+        while let Some(rows) = self.pipeline.pull(true)? {
+            self.take_in(rows)?;
+        }
+        self.fresh_bytes = 0;
+        let rows = std::mem::take(&mut self.fresh);
+        let rows = pack(rows, self.dictionary.as_ref())?;
+        self.take_in(rows)
+    }
+
+    /// Holds rows that are compressed, within the quota (SCP-184).
+    fn take_in(&mut self, rows: Vec<Row>) -> Result<(), Storage> {
+        for mut row in rows {
+            let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
+            self.admitted += u64::from(row.page.is_none());
+            let is_over = self.quota.bytes < self.bytes + self.staged_bytes + n_bytes as u64
+                || (row.page.is_none() && self.quota.pages < self.admitted);
+            if row.packed.is_some() && is_over {
+                row.packed = None;
+                row.withheld = Some(Withheld::Quota);
+                self.tally.over_quota += 1;
+            }
+            if row.content && row.withheld.is_some() {
+                self.tally.withheld += 1;
+            }
+            let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
+            self.held_bytes += n_bytes;
+            self.staged_bytes += n_bytes as u64;
+            self.held.insert(row.url.clone(), row);
+        }
+        let tuning = self.store.options.tuning;
+        let is_much = tuning.held < self.held.len() || tuning.held_bytes < self.held_bytes;
+        if is_much || (self.is_spilled && tuning.batch <= self.held.len()) {
+            self.spill(tuning.batch)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is held in batches that nobody sees.
+    fn spill(&mut self, batch: usize) -> Result<(), Storage> {
+        while !self.held.is_empty() {
+            let mut writer = self.store.writer()?;
+            let transaction = writer.begin()?;
+            if !lease::holds(&transaction, &self.lease)? {
+                self.standing = Standing::Lost;
+                return Err(Storage::Busy);
+            }
+            // The first `batch` rows, in the order of their keys.
+            let rest = self.held.keys().nth(batch).cloned();
+            let rest = rest.map_or_else(BTreeMap::new, |key| self.held.split_off(&key));
+            let rows = std::mem::replace(&mut self.held, rest);
+            put(&transaction, self.run, &rows)?;
+            transaction.commit()?;
+            self.is_spilled = true;
+        }
+        self.held_bytes = 0;
+        Ok(())
+    }
+
+    /// What would come out, and which pages leave the section.
+    fn look_ahead(&mut self, is_state_named: bool) -> Result<(Outlook, Vec<Leaving>), Storage> {
+        self.settle()?;
+        let mut leaving = Vec::new();
+        let mut n_kept_and_removed = 0;
+        for (key, cause) in std::mem::take(&mut self.removed) {
+            let found = self.lookup(&key)?;
+            // Staged and removed at once: removed (D95).
+            let is_staged = self.held.contains_key(&key) || self.spilled(&key)?.is_some();
+            if is_staged {
+                self.unstage(&key, found.as_ref().map(|(_, known)| known))?;
+            }
+            if let Some((page, _)) = found {
+                if is_staged {
+                    self.seen.clear(page);
+                }
+                n_kept_and_removed += u64::from(self.seen.has(page));
+            }
+            if let Some((page, Known { delivered: Some(_), .. })) = found {
+                leaving.push(Leaving { page, cause });
+            }
+            self.removed.insert(key, cause);
+        }
+        if let (Mode::Snapshot, Some((section, _))) = (self.mode, &self.section) {
+            let named: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
+            let mut statement = self
+                .reader
+                .prepare_cached("SELECT page, by_delta FROM member WHERE section = ?1")?;
+            let mut rows = statement.query([section])?;
+            while let Some(row) = rows.next()? {
+                let page: i64 = row.get(0)?;
+                if self.seen.has(page) || named.contains(&page) {
+                    continue;
+                }
+                let by_delta: Option<String> = row.get(1)?;
+                let by_delta = by_delta.map(|text| time(&text)).transpose()?;
+                if decide::goes(self.generated, by_delta, is_state_named) {
+                    leaving.push(Leaving { page, cause: Cause::Absent });
+                }
+            }
+        }
+        let mut outlook = self.tally;
+        outlook.kept = outlook.kept.saturating_sub(n_kept_and_removed);
+        outlook.removed = leaving.len() as u64;
+        outlook.after = outlook.before + self.joined - outlook.removed;
+        let before = self.section.as_ref().map_or(State::EMPTY, |(_, section)| section.state);
+        outlook.state = before.plus(self.state);
+        let section = self.section.as_ref().map_or(0, |(id, _)| *id);
+        let mut statement = self.reader.prepare_cached(
+            "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
+             WHERE m.section = ?1 AND m.page = ?2",
+        )?;
+        for Leaving { page, .. } in &leaving {
+            let (url, bytes): (String, Vec<u8>) =
+                statement.query_row([section, *page], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            outlook.state.remove(&url, digest(&bytes)?);
+        }
+        Ok((outlook, leaving))
+    }
+
+    /// Says why it failed, where somebody else took over meanwhile.
+    fn explain(&self, error: Storage) -> StageError {
+        if self.standing == Standing::Lost { StageError::Lost } else { StageError::Storage(error) }
+    }
+}
+
+impl Staging for SqliteStaging<'_> {
+    fn add(&mut self, item: &Item<'_>) -> Result<(), StageError> {
+        self.tally.lines += 1;
+        let found = self.lookup(item.key)?;
+        let is_new = self.keys.insert(self.hasher.hash_one(item.key));
+        if !is_new {
+            let is_superseded = self.is_superseded(item, found.as_ref());
+            if is_superseded.map_err(|error| self.explain(error))? {
+                return Ok(());
+            }
+        }
+        if let Some((page, _)) = found {
+            self.seen.set(page);
+        }
+        let known = found.map(|(_, known)| known);
+        let coming =
+            Coming { modified: item.modified, digest: item.digest, withheld: item.withheld };
+        let fate = decide::decide(self.mode, known.as_ref(), coming);
+        if fate.is_nothing() {
+            self.tally.kept += 1;
+            if let Some((page, known)) = found
+                && known.digest != item.digest
+            {
+                self.behind.insert(page, item.modified);
+            }
+            return Ok(());
+        }
+        self.count(item.key, known.as_ref(), item.digest, fate.content, true);
+        let line = (fate.content && item.withheld.is_none()).then(|| item.line.to_owned());
+        self.fresh_bytes += line.as_ref().map_or(0, String::len);
+        self.fresh.push(Row {
+            url: item.key.to_owned(),
+            page: found.map(|(page, _)| page),
+            content: fate.content,
+            modified: item.modified,
+            digest: item.digest,
+            title: item.title.to_owned(),
+            language: item.language.to_owned(),
+            withheld: item.withheld,
+            line,
+            packed: None,
+        });
+        self.move_on().map_err(|error| self.explain(error))
+    }
+
+    fn remove(&mut self, key: &str, cause: Cause) -> Result<(), StageError> {
+        self.removed.entry(key.to_owned()).or_insert(cause);
+        Ok(())
+    }
+
+    fn unfollow(&mut self, section: &str) -> Result<(), StageError> {
+        if section != self.name {
+            self.unfollowed.push(section.to_owned());
+        }
+        Ok(())
+    }
+
+    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError> {
+        let ahead = self.look_ahead(claim.is_some());
+        ahead.map(|(outlook, _)| outlook).map_err(|error| self.explain(error))
+    }
+
+    fn commit(mut self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {
+        let ahead = self.look_ahead(finish.claim.is_some());
+        let (outlook, leaving) = ahead.map_err(|error| {
+            if self.standing == Standing::Lost {
+                CommitError::Lost
+            } else {
+                CommitError::Storage(error)
+            }
+        })?;
+        decide::prove(&outlook, finish)?;
+        let held = self.section.as_ref().and_then(|(_, section)| section.held);
+        let guard = |allowed: MassDeletion| {
+            decide::guard(&outlook, self.mode, self.generated, held, allowed)
+        };
+        if guard(finish.mass_deletion) == Guard::HeldBack {
+            let mut writer = self.store.writer()?;
+            let transaction = writer.begin()?;
+            if lease::holds(&transaction, &self.lease)? {
+                let publisher = self.lease.publisher;
+                flip::hold_back(&transaction, publisher, &self.name, self.generated, finish)?;
+                transaction.commit()?;
+            }
+            let (deleted, pages) = (outlook.removed, outlook.before);
+            return Err(CommitError::MassDeletion { deleted, pages });
+        }
+        let held_rows = std::mem::take(&mut self.held);
+        let mut writer = self.store.writer()?;
+        // What a receipt stands behind survives a power cut, too.
+        writer.pragma_update(None, "synchronous", "full")?;
+        let done = (|| {
+            let transaction = writer.begin()?;
+            if !lease::holds(&transaction, &self.lease)? {
+                return Err(CommitError::Lost);
+            }
+            put(&transaction, self.run, &held_rows)?;
+            let flip = flip::Flip {
+                publisher: self.lease.publisher.0,
+                run: self.run,
+                section: self.section.as_ref(),
+                name: &self.name,
+                mode: self.mode,
+                generated: self.generated,
+                source: self.source,
+                now: self.now,
+                staged_bytes: self.staged_bytes,
+                leaving: &leaving,
+                unfollowed: &self.unfollowed,
+                outlook: &outlook,
+                finish,
+            };
+            flip::flip(&transaction, &flip)?;
+            Ok(transaction.commit()?)
+        })();
+        // The data is in; a log that is synced too often is no reason to fail.
+        drop(writer.pragma_update(None, "synchronous", "normal"));
+        drop(writer);
+        done?;
+        self.standing = Standing::Committed;
+        Ok(outlook)
+    }
+}
+
+impl Drop for SqliteStaging<'_> {
+    fn drop(&mut self) {
+        if self.standing == Standing::Committed {
+            return;
+        }
+        // Where this fails, the next lease or the next opening does it.
+        let undo = || -> Result<(), Storage> {
+            let mut writer = self.store.writer()?;
+            let transaction = writer.begin()?;
+            if lease::holds(&transaction, &self.lease)? {
+                lease::drop_run(&transaction, self.lease.publisher.0)?;
+            }
+            Ok(transaction.commit()?)
+        };
+        drop(undo());
+    }
+}

@@ -1,0 +1,197 @@
+//! The seam: what every replica can do, whatever it is made of.
+//!
+//! Reading is a question with one answer, in pieces where it may be long.
+//! Writing needs a [`Lease`], and pages come in by a [`Staging`] only.
+//!
+//! Refuses: to show what was not committed, to let two write one publisher.
+
+use rutter_arc::Entry;
+use rutter_page::Timestamp;
+use rutter_spxi::Entity;
+
+use crate::error::{CommitError, LeaseError, QueryError, StageError, WriteError};
+use crate::model::{
+    After, ArcRow, Begin, Cause, Changes, Claim, Cursor, Depth, Finish, Hit, Indexed, Item, Lease,
+    Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator,
+    Withheld,
+};
+use crate::words::Query;
+
+/// A replica.
+///
+/// All methods may be called from several threads at once; no question waits
+/// for a staging.
+pub trait Store: Send + Sync {
+    /// All publishers, in the order they came.
+    fn publishers(&self) -> Result<Vec<Publisher>, QueryError>;
+
+    /// The publisher of an origin, or with it among its aliases.
+    fn publisher(&self, origin: &str) -> Result<Option<Publisher>, QueryError>;
+
+    /// The sections of a publisher, by name.
+    fn sections(&self, publisher: PublisherId) -> Result<Vec<Section>, QueryError>;
+
+    /// A page by its key. Where two publishers claim it, the one whose origin
+    /// it has; else the first.
+    fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError>;
+
+    /// The verified line of a page; `None` where it is withheld or not here.
+    fn line(&self, key: &str) -> Result<Option<String>, QueryError>;
+
+    /// Pages by publisher and key, behind `after`, at most so many, and never
+    /// more than 100,000 in one piece.
+    fn list(
+        &self,
+        selection: &Selection<'_>,
+        after: Option<After<'_>>,
+        most: usize,
+    ) -> Result<Vec<PageRow>, QueryError>;
+
+    /// The same with lines; pages without words are left out.
+    fn lines(
+        &self,
+        selection: &Selection<'_>,
+        after: Option<After<'_>>,
+        most: usize,
+    ) -> Result<Vec<(PageRow, String)>, QueryError>;
+
+    /// Pages that went away, by key.
+    fn tombstones(
+        &self,
+        publisher: PublisherId,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Tombstone>, QueryError>;
+
+    /// What happened behind a cursor; from the beginning without one.
+    fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;
+
+    /// The end of the history.
+    fn cursor(&self) -> Result<Cursor, QueryError>;
+
+    /// What ARC says of a page.
+    fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError>;
+
+    /// ARC entries of a publisher by key.
+    fn arc_entries(
+        &self,
+        publisher: PublisherId,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<ArcRow>, QueryError>;
+
+    /// The entities of a publisher, in the order of its index.
+    fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError>;
+
+    /// What a server said about a file.
+    fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError>;
+
+    /// What was taken from a publisher, newest first.
+    fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError>;
+
+    /// Pages with all words of a query, best first.
+    ///
+    /// Sees what [`Store::index`] has seen, and never a page that is gone.
+    fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError>;
+
+    /// What is wrong with the replica, in words; empty where nothing is.
+    fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError>;
+
+    /// Makes a publisher known, or changes what is remembered about it.
+    fn register(
+        &self,
+        origin: &str,
+        aliases: &[&str],
+        policy: &str,
+    ) -> Result<PublisherId, WriteError>;
+
+    /// Takes the right to write a publisher's pages.
+    ///
+    /// A lease that ran out is taken over, and so is one whose holder is a
+    /// process of this machine that is no more.
+    fn lease(
+        &self,
+        publisher: PublisherId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Lease, LeaseError>;
+
+    /// Keeps a lease for longer.
+    fn renew(&self, lease: &Lease, until: Timestamp) -> Result<(), LeaseError>;
+
+    /// Gives a lease back. One that was lost is nobody's loss.
+    fn release(&self, lease: Lease) -> Result<(), LeaseError>;
+
+    /// Begins a staging. Dropped, it undoes itself.
+    fn stage<'s>(
+        &'s self,
+        lease: &Lease,
+        begin: Begin<'_>,
+    ) -> Result<Box<dyn Staging + 's>, StageError>;
+
+    /// Takes the words of pages away at once, because the site took back its
+    /// consent without sending a collection. Gives how many had words.
+    fn withhold(
+        &self,
+        lease: &Lease,
+        pages: &[(&str, Withheld)],
+        now: Timestamp,
+    ) -> Result<u64, WriteError>;
+
+    /// Replaces all ARC entries of a publisher.
+    fn replace_arc(
+        &self,
+        lease: &Lease,
+        entries: &mut dyn Iterator<Item = Entry<'_>>,
+    ) -> Result<(), WriteError>;
+
+    /// Applies an ARC delta: tombstones remove, others replace (D60).
+    fn merge_arc(
+        &self,
+        lease: &Lease,
+        entries: &mut dyn Iterator<Item = Entry<'_>>,
+    ) -> Result<(), WriteError>;
+
+    /// Replaces all entities of a publisher.
+    fn replace_entities(&self, lease: &Lease, entities: &[Entity]) -> Result<(), WriteError>;
+
+    /// Remembers what a server said about a file.
+    fn remember(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError>;
+
+    /// Enters something into the ledger that led to no commit.
+    fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError>;
+
+    /// Says when a publisher may be asked again.
+    fn pause(&self, lease: &Lease, until: Option<Timestamp>) -> Result<(), WriteError>;
+
+    /// Forgets a publisher with everything of it, lease included.
+    fn forget(&self, lease: Lease, now: Timestamp) -> Result<(), WriteError>;
+
+    /// Brings the full-text index on by at most so many pages.
+    fn index(&self, most: u64) -> Result<Indexed, WriteError>;
+
+    /// Drops history and tombstones from before `oldest`, and gives room back.
+    fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError>;
+}
+
+/// Pages on their way into one section of one publisher.
+///
+/// Nothing of it can be seen before [`Staging::commit`], and all of it after.
+pub trait Staging {
+    /// Adds a page.
+    fn add(&mut self, item: &Item<'_>) -> Result<(), StageError>;
+
+    /// Takes a page out of the section.
+    fn remove(&mut self, key: &str, cause: Cause) -> Result<(), StageError>;
+
+    /// No longer follows another section of the publisher: its memberships go
+    /// in the same commit.
+    fn unfollow(&mut self, section: &str) -> Result<(), StageError>;
+
+    /// What would come out: a question without consequences. `claim` is that
+    /// of [`Finish`].
+    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError>;
+
+    /// Shows everything at once, or nothing.
+    fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError>;
+}

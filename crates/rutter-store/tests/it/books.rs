@@ -1,0 +1,180 @@
+//! The contract, second part: what a store keeps besides pages, and how it is
+//! asked. Run by `contract`.
+
+use rutter_arc::Entry;
+use rutter_page::PageUrl;
+use rutter_spxi::{Collision, CollisionRisk, Entity};
+use rutter_store::{ChangeKind, Finish, Mode, Query, Selection, Store, Taken, Validator, Withheld};
+
+use crate::contract::drafts;
+use crate::site::{Draft, ORIGIN, all_lines, at, begin, publisher, put, state_of, url};
+
+// SCP-154 SCP-155
+pub(crate) fn validators_and_the_ledger(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    let file = format!("{ORIGIN}/all.scp.zst");
+    let validator = Validator {
+        url: file.clone(),
+        etag: Some("\"a\"".into()),
+        last_modified: None,
+        checked: at(1),
+    };
+    let taken = Taken {
+        section: "all".into(),
+        url: file.clone(),
+        mode: Mode::Snapshot,
+        generated: at(1),
+        since: None,
+        checksum: Some("sha256:00".into()),
+        from: None,
+        state: Some(state_of(&drafts(0, 0..1))),
+        bytes: 77,
+        at: at(1),
+        outcome: "applied".into(),
+    };
+    let finish = Finish {
+        taken: Some(taken.clone()),
+        validator: Some(validator.clone()),
+        ..Finish::plain()
+    };
+    // What the server said is believed together with the pages only.
+    let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
+    Draft::new(0, 0, "calm").add(&mut *staging);
+    let bad = Finish { lines: Some(9), ..finish.clone() };
+    assert!(staging.commit(&bad).is_err());
+    assert_eq!(store.validator(&file).unwrap(), None);
+    let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
+    Draft::new(0, 0, "calm").add(&mut *staging);
+    staging.commit(&finish).unwrap();
+    assert_eq!(store.validator(&file).unwrap(), Some(validator.clone()));
+    let refused =
+        Taken { outcome: "checksum mismatch".into(), since: Some(at(1)), ..taken.clone() };
+    store.note(&lease, &refused).unwrap();
+    assert_eq!(store.taken(id, 9).unwrap(), [refused, taken]);
+    let later =
+        Validator { etag: None, last_modified: Some("Mon".into()), checked: at(2), ..validator };
+    store.remember(&lease, &later).unwrap();
+    assert_eq!(store.validator(&file).unwrap(), Some(later));
+}
+
+fn entry(n: usize, allowed: bool) -> Entry<'static> {
+    Entry::new(PageUrl::parse(url(n)).unwrap(), Some(allowed))
+}
+
+// D60
+pub(crate) fn arc_entries(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    store.replace_arc(&lease, &mut [entry(1, true), entry(2, false)].into_iter()).unwrap();
+    let row = store.arc_entry(&url(2)).unwrap().unwrap();
+    assert!(!row.is_allowed && row.json == entry(2, false).to_json());
+    let delta = [Entry::tombstone(PageUrl::parse(url(1)).unwrap()), entry(2, true), entry(3, true)];
+    store.merge_arc(&lease, &mut delta.into_iter()).unwrap();
+    let rows = store.arc_entries(id, None, 9).unwrap();
+    let told: Vec<_> = rows.iter().map(|row| (row.url.clone(), row.is_allowed)).collect();
+    assert_eq!(told, [(url(2), true), (url(3), true)]);
+    assert_eq!(store.arc_entries(id, Some(&url(2)), 9).unwrap().len(), 1);
+    store.replace_arc(&lease, &mut [entry(3, true)].into_iter()).unwrap();
+    assert_eq!(store.arc_entry(&url(2)).unwrap(), None);
+}
+
+pub(crate) fn entities(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    let pilot = Entity {
+        id: Some(format!("{ORIGIN}/pilot#it")),
+        name: Some("The Pilot".into()),
+        negative_tags: vec!["NOT an aircraft pilot".into(), "NOT \"a\" pilot light".into()],
+        markers: vec!["leads ships in".into()],
+        bdr: Some(0.25),
+        collisions: vec![Collision {
+            with: Some("Autopilot".into()),
+            attribute: None,
+            risk: CollisionRisk::ALL.first().copied(),
+        }],
+        extra: vec![("x".into(), rutter_page::Tree::Number("7".into()))],
+        ..Entity::default()
+    };
+    let two = [pilot, Entity { name: Some("Tide".into()), ..Entity::default() }];
+    store.replace_entities(&lease, &two).unwrap();
+    assert_eq!(store.entities(id).unwrap(), two);
+    store.replace_entities(&lease, &two[1..]).unwrap();
+    assert_eq!(store.entities(id).unwrap(), two[1..]);
+}
+
+fn found(store: &dyn Store, words: &str) -> Vec<String> {
+    let hits = store.search(&Query::parse(words).unwrap(), 10).unwrap();
+    hits.into_iter().map(|hit| hit.page.url).collect()
+}
+
+// SCP-052: content is what full text looks at.
+pub(crate) fn search(store: &dyn Store) {
+    let (_, lease) = publisher(store);
+    assert!(found(store, "slack").is_empty());
+    let pages = [
+        Draft::new(0, 0, "slack water at noon, then the ebb"),
+        Draft::new(1, 0, "the water of a slack rope"),
+        Draft::new(2, 0, "Höhe der Flut"),
+        Draft::new(3, 0, "slack secrets").withheld(Withheld::Consent),
+    ];
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
+    while !store.index(2).unwrap().is_current {}
+    let mut both = found(store, "slack water");
+    both.sort();
+    assert_eq!(both, [0, 1].map(url));
+    assert_eq!(found(store, "\"slack water\""), [url(0)]);
+    assert_eq!(found(store, "hoh*"), [url(2)]);
+    assert!(found(store, "secrets").is_empty());
+    let hit = store.search(&Query::parse("ebb").unwrap(), 1).unwrap().remove(0);
+    assert!(hit.snippet.contains("then the [ebb]"), "{}", hit.snippet);
+    // Gone and changed pages are not found, before anybody indexes anything.
+    put(
+        store,
+        &lease,
+        begin("all", Mode::Snapshot, 2),
+        &[Draft::new(1, 2, "a tight rope"), pages[2].clone()],
+    )
+    .unwrap();
+    assert!(found(store, "slack").is_empty());
+    store.withhold(&lease, &[(&url(2), Withheld::Consent)], at(3)).unwrap();
+    assert!(found(store, "flut").is_empty());
+    while !store.index(100).unwrap().is_current {}
+    assert_eq!(found(store, "tight"), [url(1)]);
+    assert!(store.index(100).unwrap().pages == 0);
+}
+
+pub(crate) fn forgetting_a_publisher(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.lease(other, at(0), at(100)).unwrap();
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
+    put(store, &other, begin("all", Mode::Snapshot, 1), &drafts(0, 8..9)).unwrap();
+    store.replace_arc(&lease, &mut [entry(1, true)].into_iter()).unwrap();
+    store.forget(lease.clone(), at(2)).unwrap();
+    assert_eq!(store.publishers().unwrap().len(), 1);
+    assert_eq!(all_lines(store).len(), 1);
+    assert_eq!(store.arc_entry(&url(1)).unwrap(), None);
+    assert!(
+        store.sections(id).unwrap().is_empty() && store.tombstones(id, None, 9).unwrap().is_empty()
+    );
+    let events = store.changes_since(None, 99).unwrap().events;
+    assert_eq!(events.iter().filter(|event| event.kind == ChangeKind::Removed).count(), 3);
+    assert!(store.stage(&lease, begin("all", Mode::Delta, 3)).is_err());
+    // Its number is not given to somebody else.
+    assert_ne!(store.register("https://third.example", &[], "").unwrap(), id);
+}
+
+pub(crate) fn listing_in_pieces(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 0..23)).unwrap();
+    put(store, &lease, begin("odd", Mode::Snapshot, 1), &drafts(0, (0..23).filter(|n| n % 2 == 1)))
+        .unwrap();
+    assert_eq!(all_lines(store).len(), 23);
+    let selection = Selection { publisher: Some(id), section: Some("odd"), ..Selection::default() };
+    let first = store.list(&selection, None, 4).unwrap();
+    let next = store.list(&selection, Some(first[3].after()), 100).unwrap();
+    assert_eq!((first.len(), next.len(), next[0].url.clone()), (4, 7, url(9)));
+    let none = Selection { section: Some("none"), ..selection };
+    assert!(store.list(&none, None, 9).unwrap().is_empty());
+    // An address is looked up by its key (D30).
+    assert!(store.page("https://HARBOUR.example:443/./00003#top").unwrap().is_some());
+    assert_eq!(store.page("not an address").unwrap(), None);
+}

@@ -1,0 +1,375 @@
+//! Files that are full, locked, foreign, damaged, older or newer.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rutter_store::{
+    Access, CommitError, Depth, Finish, LeaseError, Mode, OpenError, Options, Query, QueryError,
+    Selection, SqliteStore, StageError, Storage, Store, Tuning, WriteError,
+};
+
+use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path, Options::default()).unwrap()
+}
+
+fn many(hour: i64, n: usize) -> Vec<Draft> {
+    // Words that do not compress to nothing.
+    (0..n).map(|n| Draft::new(n, hour, &format!("{:x}", n * 2_654_435_761))).collect()
+}
+
+fn filled(path: &Path, n: usize) -> SqliteStore {
+    let store = open(path);
+    let (_, lease) = publisher(&store);
+    put(&store, &lease, begin("all", Mode::Snapshot, 1), &many(0, n)).unwrap();
+    store.release(lease).unwrap();
+    store
+}
+
+#[test] // F08
+fn ours_foreign_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    for bytes in [&b"not a database at all, but long enough to look at"[..], b"SQLite format", b"x"]
+    {
+        fs::write(&path, bytes).unwrap();
+        for access in [Access::Read, Access::Write] {
+            let error = SqliteStore::open(&path, Options { access, ..Options::default() });
+            assert!(matches!(error, Err(OpenError::NotAReplica)), "{error:?}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+    // Somebody else's database.
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (x)").unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = SqliteStore::open(&path, Options::default());
+    assert!(matches!(error, Err(OpenError::NotAReplica)), "{error:?}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    // A folder, and nothing.
+    assert!(SqliteStore::open(folder.path(), Options::default()).is_err());
+    let reading = Options { access: Access::Read, ..Options::default() };
+    let error = SqliteStore::open(&folder.path().join("none"), reading);
+    assert!(matches!(error, Err(OpenError::Missing)));
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test] // F08
+fn ours_newer_formats_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    drop(filled(&path, 3));
+    let database = Connection::open(&path).unwrap();
+    database.execute("UPDATE meta SET value = 99 WHERE key = 'format'", []).unwrap();
+    drop(database);
+    for access in [Access::Read, Access::Write] {
+        let error = SqliteStore::open(&path, Options { access, ..Options::default() });
+        assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 1 })), "{error:?}");
+    }
+}
+
+/// `cargo test -p rutter-store fixture` with `RUTTER_UPDATE=1` writes the file
+/// of the newest format; those of older ones are never written again.
+#[test] // F09
+fn ours_a_stored_file_of_format_1_is_read() {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1.db.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    if std::env::var_os("RUTTER_UPDATE").is_some() {
+        let store = open(&path);
+        let (_, lease) = publisher(&store);
+        put(&store, &lease, begin("all", Mode::Snapshot, 1), &many(0, 30)).unwrap();
+        put(&store, &lease, begin("all", Mode::Delta, 2), &[Draft::new(3, 2, "changed")]).unwrap();
+        put(&store, &lease, begin("all", Mode::Snapshot, 3), &many(3, 25)).unwrap();
+        while !store.index(100).unwrap().is_current {}
+        store.release(lease).unwrap();
+        drop(store);
+        let bytes = zstd::encode_all(fs::File::open(&path).unwrap(), 19).unwrap();
+        fs::create_dir_all(stored.parent().unwrap()).unwrap();
+        fs::write(&stored, bytes).unwrap();
+    }
+    let bytes = zstd::decode_all(fs::File::open(&stored).unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    let store = open(&path);
+    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    let expected: Vec<_> = many(3, 25).into_iter().map(|draft| (draft.key, draft.line)).collect();
+    assert_eq!(all_lines(&store), expected);
+    assert_eq!(store.changes_since(None, 1000).unwrap().events.len(), 61);
+    let hits = store.search(&Query::parse("berth 7").unwrap(), 5).unwrap();
+    assert_eq!(hits[0].page.url, url(7));
+    // And it can be gone on with.
+    let (id, lease) = publisher(&store);
+    put(&store, &lease, begin("all", Mode::Delta, 4), &[Draft::new(77, 4, "new")]).unwrap();
+    assert_eq!(keys(&store, id, "all").len(), 26);
+    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+}
+
+#[test] // F08: what is wrong is said, never a panic, never silence about bodies
+fn ours_flipped_bits_are_seen_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let expected = {
+        let store = filled(&path, 60);
+        all_lines(&store)
+    };
+    let good = fs::read(&path).unwrap();
+    let damaged = folder.path().join("damaged.db");
+    let mut random = 88_172_645_463_325_252_u64;
+    let mut n_seen = 0;
+    for _ in 0..300 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let mut bytes = good.clone();
+        let at = usize::try_from(random).unwrap() % bytes.len();
+        bytes[at] ^= 1 << (random >> 60 & 7);
+        for name in ["damaged.db-wal", "damaged.db-shm"] {
+            drop(fs::remove_file(folder.path().join(name)));
+        }
+        fs::write(&damaged, bytes).unwrap();
+        let reading = Options { access: Access::Read, ..Options::default() };
+        let Ok(store) = SqliteStore::open(&damaged, reading) else {
+            n_seen += 1;
+            continue;
+        };
+        let said = store.check(Depth::Bodies);
+        let lines = store.lines(&Selection::default(), None, 1000);
+        let lines = lines
+            .map(|lines| lines.into_iter().map(|(row, line)| (row.url, line)).collect::<Vec<_>>());
+        // Where the check finds nothing, every page is as it was.
+        if said.as_ref().is_ok_and(Vec::is_empty) {
+            assert_eq!(lines.unwrap(), expected, "byte {at}");
+        } else {
+            n_seen += 1;
+        }
+    }
+    assert!(30 < n_seen, "{n_seen}");
+}
+
+#[test] // F08
+fn ours_a_file_that_was_cut_off_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    drop(filled(&path, 300));
+    let length = fs::metadata(&path).unwrap().len();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
+    let reading = Options { access: Access::Read, ..Options::default() };
+    let said = SqliteStore::open(&path, reading).map_err(|error| error.to_string());
+    let said = said.and_then(|store| store.check(Depth::Bodies).map_err(|error| error.to_string()));
+    assert!(said.as_ref().is_err() || said.is_ok_and(|faults| !faults.is_empty()));
+}
+
+#[test] // F01: no room, old state kept, and it goes on once there is room
+fn ours_a_full_disk_keeps_the_old_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let old = all_lines(&filled(&path, 50));
+    let size = fs::metadata(&path).unwrap().len();
+    // From no room at all up to enough of it.
+    let mut outcomes = Vec::new();
+    for step in 0..40 {
+        let tuning = Tuning { held: 40, batch: 25, ..Tuning::USUAL };
+        let ceiling = Some(size + step * 50_000);
+        let store = SqliteStore::open(&path, Options { ceiling, tuning, ..Options::default() });
+        let store = store.unwrap();
+        let (_, lease) = publisher(&store);
+        let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
+        let mut done = Ok(());
+        for draft in many(2, 600) {
+            let item = rutter_store::Item {
+                key: &draft.key,
+                modified: draft.modified,
+                digest: draft.digest(),
+                title: "Berth",
+                language: "en",
+                line: &draft.line,
+                withheld: None,
+            };
+            if let Err(error) = staging.add(&item) {
+                assert!(matches!(error, StageError::Storage(Storage::Full)), "{error}");
+                done = Err(());
+                break;
+            }
+        }
+        if done.is_ok() {
+            done = staging.commit(&Finish::plain()).map(drop).map_err(|error| {
+                assert!(matches!(error, CommitError::Storage(Storage::Full)), "{error}");
+            });
+        } else {
+            drop(staging);
+        }
+        outcomes.push(done.is_ok());
+        let now = all_lines(&store);
+        assert!(if done.is_ok() { now.len() == 600 } else { now == old });
+        assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+        store.release(lease).unwrap();
+        if done.is_ok() {
+            break;
+        }
+    }
+    assert!(!outcomes[0] && outcomes[outcomes.len() - 1], "{outcomes:?}");
+}
+
+#[test] // F05
+fn ours_a_replica_that_may_only_be_read_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let old = all_lines(&filled(&path, 5));
+    let reading = Options { access: Access::Read, ..Options::default() };
+    let store = SqliteStore::open(&path, reading).unwrap();
+    assert_eq!(all_lines(&store), old);
+    assert!(matches!(
+        store.register("https://x.example", &[], ""),
+        Err(WriteError::Storage(Storage::ReadOnly))
+    ));
+    let id = store.publishers().unwrap()[0].id;
+    assert!(matches!(store.lease(id, at(0), at(1)), Err(LeaseError::Storage(Storage::ReadOnly))));
+    assert!(matches!(store.index(1), Err(WriteError::Storage(Storage::ReadOnly))));
+}
+
+#[test] // F06: a lock that is not given back in time is said, not waited for
+fn ours_busy_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    drop(filled(&path, 5));
+    let options = Options { wait: Duration::from_millis(20), ..Options::default() };
+    let store = SqliteStore::open(&path, options).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let busy = store.register("https://x.example", &[], "");
+    assert!(matches!(busy, Err(WriteError::Storage(Storage::Busy))), "{busy:?}");
+    // Readers do not care.
+    assert_eq!(all_lines(&store).len(), 5);
+    other.execute_batch("ROLLBACK").unwrap();
+    store.register("https://x.example", &[], "").unwrap();
+}
+
+#[test] // F06: two handles on one file, as two processes have them
+fn ours_two_syncs_on_one_file_exclude_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let (one, two) = (open(&path), open(&path));
+    let (id, lease) = publisher(&one);
+    assert!(matches!(two.lease(id, at(1), at(2)), Err(LeaseError::Held { .. })));
+    let other = two.register("https://other.example", &[], "").unwrap();
+    let other = two.lease(other, at(0), at(100)).unwrap();
+    let tuning = 0..300;
+    let mut first = one.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
+    let mut second = two.stage(&other, begin("all", Mode::Snapshot, 1)).unwrap();
+    for n in tuning {
+        Draft::new(n, 0, "one").add(&mut *first);
+        Draft::new(n + 1000, 0, "two").add(&mut *second);
+    }
+    first.commit(&Finish::plain()).unwrap();
+    assert_eq!(all_lines(&two).len(), 300);
+    second.commit(&Finish::plain()).unwrap();
+    assert_eq!(all_lines(&one).len(), 600);
+    // Opening the file a third time leaves a living run alone.
+    let third = one.stage(&lease, begin("all", Mode::Delta, 2)).unwrap();
+    drop(open(&path));
+    third.commit(&Finish::plain()).unwrap();
+}
+
+#[test] // F06
+fn ours_many_open_a_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..10 {
+        let path = folder.path().join(format!("{round}.db"));
+        let stores: Vec<SqliteStore> = std::thread::scope(|scope| {
+            let openings: Vec<_> = (0..8).map(|_| scope.spawn(|| open(&path))).collect();
+            openings.into_iter().map(|opening| opening.join().unwrap()).collect()
+        });
+        let ids: std::collections::BTreeSet<u64> =
+            stores.iter().map(|store| store.cursor().unwrap().store).collect();
+        assert_eq!(ids.len(), 1);
+    }
+}
+
+#[test] // readers are never blocked, and see one moment
+fn ours_readers_see_old_or_new_while_pages_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let store = filled(&path, 200);
+    let (id, lease) = publisher(&store);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let selection = Selection { publisher: Some(id), ..Selection::default() };
+            let mut seen = Vec::new();
+            while seen.last() != Some(&at(9)) {
+                let lines = store.lines(&selection, None, 1000).unwrap();
+                let first = lines[0].0.modified;
+                assert!(lines.iter().all(|(row, _)| row.modified == first));
+                if seen.last() != Some(&first) {
+                    seen.push(first);
+                }
+            }
+            seen
+        });
+        for hour in 2..10 {
+            put(&store, &lease, begin("all", Mode::Snapshot, hour), &many(hour, 200)).unwrap();
+        }
+        let seen = reader.join().unwrap();
+        assert!(seen.is_sorted());
+    });
+}
+
+#[test] // design notes D3
+fn ours_a_publisher_gets_a_dictionary_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let store = open(&path);
+    let (_, lease) = publisher(&store);
+    let long = |n: usize, hour: i64| {
+        let words: Vec<String> =
+            (0..120).map(|at| format!("word{}", (n * 31 + at * 17) % 400)).collect();
+        Draft::new(n, hour, &words.join(" "))
+    };
+    let some: Vec<Draft> = (0..900).map(|n| long(n, 0)).collect();
+    put(&store, &lease, begin("all", Mode::Snapshot, 1), &some).unwrap();
+    let ask = |question: &str| -> i64 {
+        Connection::open(&path).unwrap().query_row(question, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(ask("SELECT count(*) FROM dict"), 0);
+    let more: Vec<Draft> = (900..1200).map(|n| long(n, 2)).collect();
+    put(&store, &lease, begin("all", Mode::Delta, 2), &more).unwrap();
+    assert_eq!(ask("SELECT count(*) FROM dict"), 1);
+    assert_eq!(ask("SELECT count(*) FROM body WHERE dict IS NULL"), 900);
+    let average = |dict: &str| {
+        ask(&format!("SELECT CAST(avg(length(z)) AS INTEGER) FROM body WHERE dict IS {dict}"))
+    };
+    assert!(average("NOT NULL") < average("NULL") * 3 / 4);
+    // Others use it until they have one; it is never made anew.
+    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.lease(other, at(0), at(100)).unwrap();
+    let few: Vec<Draft> = (0..5).map(|n| long(n, 0)).collect();
+    put(&store, &other, begin("all", Mode::Snapshot, 1), &few).unwrap();
+    put(&store, &lease, begin("all", Mode::Delta, 3), &[long(3, 3)]).unwrap();
+    assert_eq!(ask("SELECT count(*) FROM dict"), 1);
+    assert_eq!(ask("SELECT count(*) FROM body WHERE dict IS NOT NULL"), 306);
+    assert_eq!(store.line(&url(1100)).unwrap(), Some(more[200].line.clone()));
+    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+}
+
+#[test] // design notes D3: room is given back, history goes
+fn ours_maintenance_gives_room_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let store = filled(&path, 3000);
+    let (_, lease) = publisher(&store);
+    let word = Finish { mass_deletion: rutter_scp::MassDeletion::Allowed, ..Finish::plain() };
+    let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
+    Draft::new(0, 0, "alone").add(&mut *staging);
+    staging.commit(&word).unwrap();
+    let pages = || -> i64 {
+        let database = Connection::open(&path).unwrap();
+        database.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
+    };
+    let before = pages();
+    store.maintain(at(100)).unwrap();
+    assert!(pages() < before / 2, "{} of {before}", pages());
+    assert!(matches!(store.changes_since(None, 1), Err(QueryError::ExpiredCursor)));
+    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+}

@@ -1,0 +1,14 @@
+//! The replica as its users see it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may stop, and say how far it got"
+)]
+
+mod books;
+mod contract;
+mod files;
+mod kill;
+mod model;
+mod site;
