@@ -59,7 +59,7 @@ impl Client {
             let permit = self.turn(&host, target).await?;
             let before = spool.as_ref().map_or(0, Spool::length);
             let tried = self.try_once(&host, target, request, spool, &mut wire_bytes).await;
-            locked(&host.pace).done(clock.moment(), self.settings().pace);
+            locked(&host.pace).touched(clock.moment());
             drop(permit);
             let (wish, status, cause) = match tried {
                 Ok(Tried::Done(mut answer)) => {
@@ -111,7 +111,7 @@ impl Client {
         let start = clock.moment();
         loop {
             let now = clock.moment();
-            let ready = locked(&host.pace).ready_at();
+            let ready = locked(&host.pace).ready_at(self.settings().pace);
             let wait = ready.saturating_sub(now);
             if wait.is_zero() {
                 break;
@@ -123,7 +123,7 @@ impl Client {
             clock.wait(ready).await;
         }
         let now = clock.moment();
-        locked(&host.pace).sent(now, self.settings().pace);
+        locked(&host.pace).touched(now);
         let waited = now.saturating_sub(start);
         let url = shown(&target.url);
         self.record(&target.origin.host, Event::Asked { url, waited });

@@ -201,7 +201,7 @@ impl Client {
     /// where that is needed.
     pub async fn robots(&self, url: &Url) -> Result<RobotsRules, FetchError> {
         let target = self.check(url, None)?;
-        Ok(self.rules_of(&target.origin).await)
+        self.rules_of(&target.origin).await
     }
 
     /// The robots.txt that is known of where an address lies, to be kept for
@@ -312,7 +312,7 @@ impl Client {
 
     /// Asks robots.txt, and the patience the host wants.
     async fn obey(&self, target: &Target, what: What) -> Result<(), FetchError> {
-        let rules = self.rules_of(&target.origin).await;
+        let rules = self.rules_of(&target.origin).await?;
         let token = self.inner.settings.token();
         if let Some(reason) = rules.forbids(token, target.url.as_str()) {
             return Err(self.refuse(&target.url, Refused::Robots(reason)));
@@ -330,24 +330,28 @@ impl Client {
     }
 
     /// The rules of an origin, fetched at most once at a time.
-    async fn rules_of(&self, origin: &Origin) -> RobotsRules {
+    ///
+    /// A host that cannot be reached at all, or may not be, says so itself the
+    /// first time; after that it is closed for a while.
+    async fn rules_of(&self, origin: &Origin) -> Result<RobotsRules, FetchError> {
         let clock = &self.means().clock;
         let kept = self.kept(origin);
         let mut kept = kept.lock().await;
         if let Some(rules) = kept.in_force(clock.moment()) {
-            return rules.clone();
+            return Ok(rules.clone());
         }
         let url = format!("{}robots.txt", origin.root());
         let url = Url::parse(&url).expect("an origin and a path are an address");
         let request = Request { known: kept.validators(), ..Request::new(url, What::Robots) };
         let answer = Box::pin(self.fetch(&request)).await;
-        let rules = kept.take(answer, clock.now(), clock.moment()).clone();
+        let (rules, error) = kept.take(answer, clock.now(), clock.moment());
+        let rules = rules.clone();
         let closed = match &rules {
             RobotsRules::Closed(reason) => Some(reason.clone()),
             _ => None,
         };
         self.record(&origin.host, Event::Robots { url: shown(&request.url), closed });
-        rules
+        error.map_or(Ok(rules), Err)
     }
 
     fn kept(&self, origin: &Origin) -> Arc<tokio::sync::Mutex<Kept>> {

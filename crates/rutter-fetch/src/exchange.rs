@@ -166,7 +166,10 @@ impl Connector {
                 && !link.sender.is_closed()
                 && clock.moment().saturating_sub(link.used) < LONGEST_IDLE
         });
-        if let Some(mut link) = old {
+        // Lets the connection notice bytes that nobody asked for: they would
+        // be taken for the answer to this question.
+        tokio::task::yield_now().await;
+        if let Some(mut link) = old.filter(|link| !link.sender.is_closed()) {
             match self.send(&mut link, target, fields).await {
                 Ok(response) => return Ok((Head::read(&response, clock.now()), response, link)),
                 // The server had closed it meanwhile; a new one will tell.

@@ -20,8 +20,8 @@ pub(crate) struct Pace {
     pub(crate) robots: Option<Duration>,
     /// `crawl_rate` of ARC, or another wish the caller knows of.
     pub(crate) asked: Option<Duration>,
-    /// When the next request may be sent.
-    next: Duration,
+    /// When the last request was sent, or its answer was there.
+    last: Option<Duration>,
     /// Nothing is sent before this moment.
     paused: Duration,
     /// Troubles in a row.
@@ -39,19 +39,16 @@ impl Pace {
     }
 
     /// The first moment at which a request may be sent.
-    pub(crate) fn ready_at(&self) -> Duration {
-        self.next.max(self.paused)
+    ///
+    /// A wish that became known after the last request counts for it, too.
+    pub(crate) fn ready_at(&self, own: Duration) -> Duration {
+        self.last.map_or(Duration::ZERO, |last| last + self.delay(own)).max(self.paused)
     }
 
-    /// A request is sent.
-    pub(crate) fn sent(&mut self, moment: Duration, own: Duration) {
-        self.next = self.next.max(moment + self.delay(own));
-    }
-
-    /// Its answer is there, or will not come. The pause runs from here, so
-    /// that a slow host is not asked again at once.
-    pub(crate) fn done(&mut self, moment: Duration, own: Duration) {
-        self.sent(moment, own);
+    /// A request is sent, or its answer is there, or will not come. The pause
+    /// runs from the last of these, so that a slow host is not asked at once.
+    pub(crate) fn touched(&mut self, moment: Duration) {
+        self.last = Some(self.last.unwrap_or_default().max(moment));
     }
 
     /// All went well.
@@ -100,8 +97,8 @@ mod tests {
             (Some(300), None, 60, 60),
         ] {
             let mut pace = Pace { robots: robots.map(s), asked: asked.map(s), ..Pace::default() };
-            pace.sent(s(100), s(own));
-            assert_eq!(pace.ready_at(), s(100 + wanted), "{robots:?} {asked:?} {own}");
+            pace.touched(s(100));
+            assert_eq!(pace.ready_at(s(own)), s(100 + wanted), "{robots:?} {asked:?} {own}");
         }
     }
 
@@ -115,6 +112,6 @@ mod tests {
         assert_eq!(pace.pause(s(0), None, 1.0), Duration::from_millis(37_500));
         assert_eq!(pace.pause(s(0), Some(s(5)), 1.0), s(5));
         // A short wish does not shorten a pause that is under way.
-        assert_eq!(pace.ready_at(), s(3600));
+        assert_eq!(pace.ready_at(s(1)), s(3600));
     }
 }

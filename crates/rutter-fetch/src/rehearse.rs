@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,17 +26,29 @@ pub struct ManualClock {
     moment: watch::Sender<Duration>,
     /// Time of day at moment 0.
     day: Arc<Mutex<Timestamp>>,
+    /// How often somebody began to wait with a deadline.
+    armed: Arc<AtomicU64>,
 }
 
 impl ManualClock {
     /// A clock that shows this time of day.
     pub fn new(day: Timestamp) -> Self {
-        Self { moment: watch::Sender::new(Duration::ZERO), day: Arc::new(Mutex::new(day)) }
+        Self {
+            moment: watch::Sender::new(Duration::ZERO),
+            day: Arc::new(Mutex::new(day)),
+            armed: Arc::default(),
+        }
     }
 
     /// Moves on.
     pub fn advance(&self, by: Duration) {
         self.moment.send_modify(|moment| *moment += by);
+    }
+
+    /// How often somebody began to wait with a deadline: a server that moves
+    /// the clock does so after its client has begun to wait.
+    pub fn armed(&self) -> u64 {
+        self.armed.load(Ordering::SeqCst)
     }
 
     /// Sets the time of day without moving on, as people and servers do.
@@ -58,7 +71,9 @@ impl Clock for ManualClock {
 
     fn deadline(&self, moment: Duration) -> Pending<'static, ()> {
         let mut receiver = self.moment.subscribe();
+        let armed = Arc::clone(&self.armed);
         Box::pin(async move {
+            armed.fetch_add(1, Ordering::SeqCst);
             // A clock that is gone cannot reach the moment any more.
             if receiver.wait_for(|now| moment <= *now).await.is_err() {
                 std::future::pending::<()>().await;

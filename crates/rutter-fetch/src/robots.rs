@@ -107,17 +107,25 @@ impl Kept {
         answer: Result<Fetched, FetchError>,
         now: Timestamp,
         moment: Duration,
-    ) -> &RobotsRules {
-        let (rules, life) = match self.read(answer, now) {
+    ) -> (&RobotsRules, Option<FetchError>) {
+        let (rules, life, error) = match self.read(answer, now) {
             Ok(file) => {
                 let life = Duration::from_secs(file.max_age);
                 let rules = rules_of(&file);
                 self.file = Some(file);
-                (rules, life)
+                (rules, life, None)
             }
-            Err(why) => self.fall_back(why, now),
+            Err((why, error)) => {
+                let (rules, life) = self.fall_back(why, now);
+                let is_closed = matches!(rules, RobotsRules::Closed(_));
+                // What a policy forbids costs nothing to ask again.
+                let is_refused =
+                    error.as_ref().is_some_and(|error| matches!(error.cause, Cause::Refused(_)));
+                let life = if is_refused { Duration::ZERO } else { life };
+                (rules, life, error.filter(|_| is_closed))
+            }
         };
-        &self.in_force.insert((rules, moment + life)).0
+        (&self.in_force.insert((rules, moment + life)).0, error)
     }
 
     /// The file that an answer gives; else why it gives none.
@@ -125,7 +133,8 @@ impl Kept {
         &self,
         answer: Result<Fetched, FetchError>,
         now: Timestamp,
-    ) -> Result<RobotsFile, String> {
+    ) -> Result<RobotsFile, (String, Option<FetchError>)> {
+        let broken = |why: String| (why, None);
         let answer = match answer {
             Ok(answer) => answer,
             // More hops than are followed mean that there is no such file.
@@ -140,21 +149,24 @@ impl Kept {
                     max_age,
                 });
             }
-            Err(error) => return Err(error.cause.to_string()),
+            Err(error) => return Err((error.cause.to_string(), Some(error))),
         };
         let life = answer.fields.freshness.max_age.map_or(LONGEST_KEPT, Duration::from_secs);
         let max_age = life.clamp(SHORTEST_KEPT, LONGEST_KEPT).as_secs();
         match answer.status {
             304 => {
-                let file = self.file.clone().ok_or("status 304, but nothing was known before")?;
+                let file = self
+                    .file
+                    .clone()
+                    .ok_or_else(|| broken("status 304, but nothing was known before".to_owned()))?;
                 Ok(RobotsFile { fetched: now, max_age, ..file })
             }
             200..=299 => {
                 let Body::Memory(bytes) = answer.body else {
-                    return Err("it has no body".to_owned());
+                    return Err(broken("it has no body".to_owned()));
                 };
                 let coding = answer.fields.content_encoding.as_deref();
-                let body = text_of(&bytes, coding)?;
+                let body = text_of(&bytes, coding).map_err(broken)?;
                 let status = answer.status;
                 Ok(RobotsFile {
                     fetched: now,
@@ -165,7 +177,7 @@ impl Kept {
                 })
             }
             // Too many requests is no absence.
-            429 | 500.. => Err(format!("status {}", answer.status)),
+            429 | 500.. => Err(broken(format!("status {}", answer.status))),
             status => {
                 let validators = Validators::default();
                 Ok(RobotsFile { fetched: now, status, body: Vec::new(), validators, max_age })

@@ -26,6 +26,9 @@ pub struct Hands {
     pub now: Arc<dyn Fn() -> Duration + Send + Sync>,
     /// Moves on.
     pub advance: Arc<dyn Fn(Duration) + Send + Sync>,
+    /// How often the client began to wait with a deadline. Time passes only
+    /// after it has, so that no fault depends on who is faster.
+    pub armed: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
 impl fmt::Debug for Hands {
@@ -77,7 +80,7 @@ struct Shared {
     routes: Mutex<BTreeMap<String, Script>>,
     fallback: Mutex<Reply>,
     seen: Mutex<Vec<Seen>>,
-    streams: Mutex<Vec<TcpStream>>,
+    streams: Mutex<BTreeMap<usize, TcpStream>>,
     n_connections: AtomicUsize,
     at_once: AtomicUsize,
     most_at_once: AtomicUsize,
@@ -197,7 +200,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        for stream in locked(&self.shared.streams).drain(..) {
+        for stream in locked(&self.shared.streams).values() {
             drop(stream.shutdown(Shutdown::Both));
         }
         // Wakes the listener, which then sees that it is over.
@@ -215,7 +218,19 @@ impl<T: Read + Write> Wire for T {}
 impl Shared {
     fn serve(&self, stream: TcpStream, config: Option<tls::Config>) -> io::Result<()> {
         let connection = self.n_connections.fetch_add(1, Ordering::SeqCst);
-        locked(&self.streams).push(stream.try_clone()?);
+        locked(&self.streams).insert(connection, stream.try_clone()?);
+        let served = self.answer(stream, config, connection);
+        // Only the last of its owners closes a connection.
+        locked(&self.streams).remove(&connection);
+        served
+    }
+
+    fn answer(
+        &self,
+        stream: TcpStream,
+        config: Option<tls::Config>,
+        connection: usize,
+    ) -> io::Result<()> {
         let raw = stream.try_clone()?;
         let mut wire: Box<dyn Wire> = match config {
             None => Box::new(stream),
@@ -224,6 +239,7 @@ impl Shared {
         while let Some(mut seen) = read_head(wire.as_mut())? {
             seen.connection = connection;
             seen.moment = (self.hands.now)();
+            let armed = (self.hands.armed)();
             let at = {
                 let mut all = locked(&self.seen);
                 all.push(seen.clone());
@@ -232,7 +248,7 @@ impl Shared {
             let n = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
             self.most_at_once.fetch_max(n, Ordering::SeqCst);
             let reply = self.reply(&seen);
-            let sent = reply.send(wire.as_mut(), &raw, &self.hands, &seen);
+            let sent = reply.send(wire.as_mut(), &raw, &self.hands, &seen, armed);
             self.at_once.fetch_sub(1, Ordering::SeqCst);
             if let Some(seen) = locked(&self.seen).get_mut(at) {
                 seen.done = Some((self.hands.now)());

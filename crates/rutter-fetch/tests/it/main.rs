@@ -50,8 +50,12 @@ fn clock() -> ManualClock {
 }
 
 fn hands(clock: &ManualClock) -> Hands {
-    let (now, advance) = (clock.clone(), clock.clone());
-    Hands { now: Arc::new(move || now.moment()), advance: Arc::new(move |by| advance.advance(by)) }
+    let (now, advance, armed) = (clock.clone(), clock.clone(), clock.clone());
+    Hands {
+        now: Arc::new(move || now.moment()),
+        advance: Arc::new(move |by| advance.advance(by)),
+        armed: Arc::new(move || armed.armed()),
+    }
 }
 
 /// Plain http, no pause between requests, and no robots.txt.

@@ -126,6 +126,7 @@ impl Reply {
         raw: &TcpStream,
         hands: &Hands,
         seen: &Seen,
+        mut armed: u64,
     ) -> io::Result<bool> {
         match &self.fault {
             Fault::Raw(bytes) => {
@@ -166,12 +167,17 @@ impl Reply {
             Fault::StallAfter(n) => {
                 self.write_piece(wire, body.get(..n).unwrap_or(&body))?;
                 wire.flush()?;
+                settle(raw, hands, armed);
                 stall(raw, hands);
                 return Ok(false);
             }
             Fault::Dribble(size, wait) => {
-                for piece in body.chunks(size.max(1)) {
-                    (hands.advance)(wait);
+                for (n, piece) in body.chunks(size.max(1)).enumerate() {
+                    if 0 < n {
+                        settle(raw, hands, armed);
+                        (hands.advance)(wait);
+                        armed = (hands.armed)();
+                    }
                     self.write_piece(wire, piece)?;
                     wire.flush()?;
                 }
@@ -247,19 +253,26 @@ impl Reply {
 
 /// Lets time pass until the client has gone.
 fn stall(raw: &TcpStream, hands: &Hands) {
-    let mut byte = [0];
-    drop(raw.set_read_timeout(Some(Duration::from_millis(1))));
-    loop {
+    while !is_gone(raw) {
         (hands.advance)(Duration::from_secs(2));
-        match raw.peek(&mut byte) {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {}
-                io::ErrorKind::Interrupted => {}
-                _ => return,
-            },
-        }
+    }
+}
+
+/// Waits until the client waits, or has gone.
+fn settle(raw: &TcpStream, hands: &Hands, armed: u64) {
+    while (hands.armed)() <= armed && !is_gone(raw) {}
+}
+
+/// Looks, for a moment, whether the client has closed.
+fn is_gone(raw: &TcpStream) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    let before = raw.read_timeout().ok().flatten();
+    drop(raw.set_read_timeout(Some(Duration::from_millis(1))));
+    let peeked = raw.peek(&mut [0]);
+    drop(raw.set_read_timeout(before));
+    match peeked {
+        Ok(n) => n == 0,
+        Err(error) => !matches!(error.kind(), WouldBlock | TimedOut | Interrupted),
     }
 }
 
