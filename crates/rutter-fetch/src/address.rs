@@ -5,7 +5,7 @@
 //!
 //! Refuses: everything that is not globally reachable unicast, and the public
 //! addresses by which clouds tell machines their secrets. The only way out is
-//! [`Guard::allow_loopback`], and it leads to 127.0.0.0/8 and ::1 alone.
+//! [`Guard::allow_loopback`], and it leads to 127.0.0.0/8 and `::1` alone.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,9 +13,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// What may be connected to beyond the public internet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Guard {
-    /// 127.0.0.0/8 and ::1, for tests and previews on one's own machine.
+    /// 127.0.0.0/8 and `::1`, for tests and previews on one's own machine.
     pub allow_loopback: bool,
-    /// 64:ff9b::/96, where a network without IPv4 reaches it that way; the
+    /// `64:ff9b::/96`, where a network without IPv4 reaches it that way; the
     /// IPv4 address inside is judged like any other.
     pub allow_nat64: bool,
 }
@@ -61,7 +61,7 @@ const V4: [([u8; 4], u32, &str); 22] = [
     ([100, 100, 100, 200], 32, "a metadata address"),
 ];
 
-/// IPv6 ranges inside 2000::/3; everything outside it is refused anyway.
+/// IPv6 ranges inside `2000::/3`; everything outside it is refused anyway.
 const V6: [([u16; 3], u32, &str); 5] = [
     ([0x2001, 0, 0], 23, "a protocol or tunnel address"),
     ([0x2001, 0x0db8, 0], 32, "a documentation address"),

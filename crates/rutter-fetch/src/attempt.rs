@@ -12,7 +12,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::client::{Client, Host, locked};
 use crate::error::{BadAnswer, Cause};
-use crate::exchange::{Head, Reading, Sink};
+use crate::exchange::{Head, RangeField, Reading, Sink};
 use crate::header::{ContentRange, Validators};
 use crate::log::Event;
 use crate::request::{Body, Fetched, Request};
@@ -161,7 +161,7 @@ impl Client {
             }
             Meaning::Nothing => {
                 // Nothing follows such a head, so the connection is free again.
-                if head.status == 304 || head.fields.length == Some(0) {
+                if head.is_bare {
                     link.used = clock.moment();
                     *locked(&host.idle) = Some(link);
                 }
@@ -304,19 +304,19 @@ impl Asked<'_> {
             (416, Some((length, tag))) => {
                 let is_same = head.validators.etag.as_ref().is_none_or(|ours| ours == tag);
                 let whole = ContentRange::Unsatisfied { total: *length };
-                let is_whole = head.range == Some(Some(whole));
+                let is_whole = head.range == RangeField::Says(whole);
                 Ok(if is_same && is_whole { Meaning::Complete } else { Meaning::Afresh })
             }
             // A whole that says it is a part: nobody knows which.
             (200..=299, resume) => match (&head.range, resume) {
-                (None, _) => Ok(Meaning::Whole),
-                (Some(Some(ContentRange::Part { first: 0, last, total })), _)
+                (RangeField::Absent, _) => Ok(Meaning::Whole),
+                (RangeField::Says(ContentRange::Part { first: 0, last, total }), _)
                     if *total == Some(last + 1) =>
                 {
                     Ok(Meaning::Whole)
                 }
-                (Some(_), Some(_)) => Ok(Meaning::Afresh),
-                (Some(_), None) => bad("status 200 with Content-Range"),
+                (_, Some(_)) => Ok(Meaning::Afresh),
+                (_, None) => bad("status 200 with Content-Range"),
             },
             _ => Ok(Meaning::Nothing),
         }
@@ -325,7 +325,7 @@ impl Asked<'_> {
 
 /// How many bytes a part adds; `None` where it does not belong.
 fn part(head: &Head, had: u64, tag: &str, total: Option<u64>) -> Option<u64> {
-    let Some(Some(ContentRange::Part { first, last, total: claimed })) = head.range else {
+    let RangeField::Says(ContentRange::Part { first, last, total: claimed }) = head.range else {
         return None;
     };
     let length = last - first + 1;

@@ -84,7 +84,7 @@ impl Default for Settings {
             trust_proxy: false,
             deadlines: Deadlines::USUAL,
             tries: 5,
-            patience: Duration::from_secs(600),
+            patience: Duration::from_mins(10),
             roots: Vec::new(),
             seed: None,
         }
@@ -403,7 +403,7 @@ impl Client {
 /// Where a redirect leads.
 fn next_url(from: &Url, location: &str) -> Result<Url, BadAnswer> {
     let bad = || BadAnswer::Location(rutter_finding::quoted(location));
-    if location.is_empty() || location.chars().any(|c| c.is_control()) {
+    if location.is_empty() || location.chars().any(char::is_control) {
         return Err(bad());
     }
     let mut next = from.join(location).map_err(|_| bad())?;

@@ -164,7 +164,8 @@ mod tests {
         assert!(matches!(read(b"a", Some("gzip,gzip,gzip")), Err(DecodeError::Layers)));
         let small = gzip(b"hello");
         for cut in [3, small.len() / 2, small.len() - 1] {
-            assert!(matches!(read(&small[..cut], None), Err(DecodeError::Damaged(_))), "{cut}");
+            let (part, _) = small.split_at(cut);
+            assert!(matches!(read(part, None), Err(DecodeError::Damaged(_))), "{cut}");
         }
         let garbage = [gzip(b"hello"), b"garbage".to_vec()].concat();
         assert!(matches!(read(&garbage, None), Err(DecodeError::Damaged(_))));

@@ -58,6 +58,17 @@ impl Fields {
     }
 }
 
+/// What `Content-Range` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RangeField {
+    /// It is not there.
+    Absent,
+    /// It cannot be read.
+    Bad,
+    /// This.
+    Says(ContentRange),
+}
+
 /// The head of an answer.
 #[derive(Debug)]
 pub(crate) struct Head {
@@ -66,7 +77,9 @@ pub(crate) struct Head {
     pub(crate) validators: Validators,
     pub(crate) location: Option<String>,
     pub(crate) retry_after: Option<Duration>,
-    pub(crate) range: Option<Option<ContentRange>>,
+    pub(crate) range: RangeField,
+    /// Whether the connection is free without a body being read.
+    pub(crate) is_bare: bool,
     pub(crate) is_multipart: bool,
 }
 
@@ -89,7 +102,18 @@ impl Head {
             },
             location: text("location"),
             retry_after: text("retry-after").and_then(|text| header::retry_after(&text, now)),
-            range: text("content-range").map(|text| ContentRange::parse(&text)),
+            range: match text("content-range") {
+                None => RangeField::Absent,
+                Some(text) => ContentRange::parse(&text).map_or(RangeField::Bad, RangeField::Says),
+            },
+            is_bare: match response.status().as_u16() {
+                // A length may be that of the page, or of a body that comes.
+                304 => {
+                    let framing = ["content-length", "transfer-encoding"];
+                    !framing.into_iter().any(|name| headers.contains_key(name))
+                }
+                _ => text("content-length").as_deref() == Some("0"),
+            },
             is_multipart: content_type
                 .as_deref()
                 .is_some_and(|text| header::media_type(text) == "multipart/byteranges"),
@@ -234,7 +258,7 @@ impl Connector {
             if reading.end <= now {
                 return Err(NetworkFault::Deadline(Phase::Whole, reading.whole).into());
             }
-            let idle = self.deadlines.idle.min(reading.end - now);
+            let idle = self.deadlines.idle.min(reading.end.saturating_sub(now));
             let frame = match self.within(Phase::Idle, idle, body.frame()).await {
                 Err(_) if idle < self.deadlines.idle => {
                     return Err(NetworkFault::Deadline(Phase::Whole, reading.whole).into());

@@ -70,7 +70,7 @@ pub fn http_date(text: &str) -> Option<Timestamp> {
 }
 
 /// Longest wait that is obeyed as it is asked for (D11).
-pub const LONGEST_RETRY: Duration = Duration::from_secs(24 * 3600);
+pub const LONGEST_RETRY: Duration = Duration::from_hours(24);
 
 /// Reads `Retry-After`, in seconds or as a date, held to a day.
 ///

@@ -11,7 +11,7 @@ pub const LONGEST_DELAY: Duration = Duration::from_secs(30);
 /// The first pause after trouble without a word about how long (D11).
 pub const FIRST_BACKOFF: Duration = Duration::from_secs(30);
 /// No pause of our own choosing is longer.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(3600);
+const LONGEST_BACKOFF: Duration = Duration::from_hours(1);
 
 /// What is known of one host.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -36,7 +36,10 @@ impl fmt::Debug for Proxy {
 
 impl fmt::Debug for Proxies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proxies").field("http", &self.http).field("https", &self.https).finish()
+        f.debug_struct("Proxies")
+            .field("http", &self.http)
+            .field("https", &self.https)
+            .finish_non_exhaustive()
     }
 }
 

@@ -91,10 +91,13 @@ impl Clock for ManualClock {
     }
 }
 
+/// Answers to come; `None` is a failure.
+type Answers = VecDeque<Option<Vec<IpAddr>>>;
+
 /// Names by a table. Each answer may come once or for ever.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    table: Arc<Mutex<BTreeMap<String, VecDeque<Option<Vec<IpAddr>>>>>>,
+    table: Arc<Mutex<BTreeMap<String, Answers>>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 

@@ -17,11 +17,11 @@ use crate::request::{Body, Fetched};
 use crate::what::What;
 
 /// A copy is used for no longer than a day (RFC 9309, 2.4).
-pub(crate) const LONGEST_KEPT: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const LONGEST_KEPT: Duration = Duration::from_hours(24);
 /// However short a server says a copy lives, it is not asked more often.
-const SHORTEST_KEPT: Duration = Duration::from_secs(3600);
+const SHORTEST_KEPT: Duration = Duration::from_hours(1);
 /// A file that could not be had is asked for again after this.
-const ASKED_AGAIN: Duration = Duration::from_secs(300);
+const ASKED_AGAIN: Duration = Duration::from_mins(5);
 
 /// A robots.txt as it was fetched; can be kept from one run to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -104,8 +104,8 @@ impl Deadlines {
         headers: Duration::from_secs(15),
         idle: Duration::from_secs(30),
         crawl: Duration::from_secs(30),
-        whole: Duration::from_secs(120),
-        whole_large: Duration::from_secs(6 * 3600),
+        whole: Duration::from_mins(2),
+        whole_large: Duration::from_hours(6),
     };
 
     pub(crate) fn whole_of(&self, what: What) -> Duration {

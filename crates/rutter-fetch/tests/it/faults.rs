@@ -3,7 +3,7 @@
 use rutter_fetch::{BadAnswer, Body, Cause, NetworkFault, Phase, Request, Settings, What};
 use rutter_testkit::server::{Fault, Framing, Reply};
 
-use crate::{Bay, body, cause, page, request, s, settings, url};
+use crate::{Bay, body, cause, gaps, page, request, s, settings, url};
 
 /// One try, so that a fault is seen and not mended.
 fn once() -> Bay {
@@ -163,9 +163,9 @@ async fn ours_a_broken_connection_is_tried_again() {
     assert_eq!(body(&answer), b"abc");
     // What came in vain is counted, too.
     assert_eq!(answer.wire_bytes, 4);
-    let moments: Vec<_> =
-        bay.server.seen().iter().filter(|seen| seen.path == "/a").map(|seen| seen.moment).collect();
-    assert!(s(30) <= moments[1] - moments[0] && s(60) <= moments[2] - moments[1], "{moments:?}");
+    let seen = bay.server.seen();
+    let waits = gaps(seen.iter().filter(|seen| seen.path == "/a").map(|seen| seen.moment));
+    assert!(s(30) <= waits[0] && s(60) <= waits[1], "{waits:?}");
 }
 
 #[tokio::test]

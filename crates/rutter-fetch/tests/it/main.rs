@@ -45,6 +45,12 @@ fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+/// The times between moments.
+fn gaps(moments: impl IntoIterator<Item = Duration>) -> Vec<Duration> {
+    let moments: Vec<_> = moments.into_iter().collect();
+    moments.windows(2).map(|pair| pair[1].checked_sub(pair[0]).unwrap()).collect()
+}
+
 fn clock() -> ManualClock {
     ManualClock::new(Timestamp::parse("2027-01-01T00:00:00Z").unwrap())
 }

@@ -71,7 +71,8 @@ async fn ours_fifty_broken_connections() {
     berth.bay.server.route_by("/all.scp", move |_| {
         let n = n.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let some = usize::try_from(1 + n.wrapping_mul(7919) % 17_000).unwrap();
-        let fault = if n % 2 == 0 { Fault::CutAfter(some) } else { Fault::ResetAfter(some) };
+        let fault =
+            if n.is_multiple_of(2) { Fault::CutAfter(some) } else { Fault::ResetAfter(some) };
         if n < 50 { whole(&copy).but(fault) } else { whole(&copy) }
     });
     let answer = berth.fetch().await;

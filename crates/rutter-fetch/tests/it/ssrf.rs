@@ -14,7 +14,7 @@ fn told(error: &rutter_fetch::FetchError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
+        text = format!("{text}: {cause}");
         source = cause.source();
     }
     text
