@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 15] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
@@ -20,6 +20,20 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("rutter-arc", &["rutter-finding", "rutter-page"]),
     ("rutter-spxi", &["rutter-finding", "rutter-page"]),
     ("rutter-survival", &["rutter-finding", "rutter-page", "rutter-spxi"]),
+    ("rutter-fetch", &["rutter-finding", "rutter-page", "rutter-signpost"]),
+    (
+        "rutter-discover",
+        &[
+            "rutter-arc",
+            "rutter-extract",
+            "rutter-fetch",
+            "rutter-finding",
+            "rutter-page",
+            "rutter-scp",
+            "rutter-signpost",
+            "rutter-spxi",
+        ],
+    ),
     (
         "rutter-build",
         &[
@@ -52,7 +66,9 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-arc",
             "rutter-build",
             "rutter-check",
+            "rutter-discover",
             "rutter-extract",
+            "rutter-fetch",
             "rutter-finding",
             "rutter-page",
             "rutter-scp",
