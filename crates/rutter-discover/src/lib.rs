@@ -28,5 +28,5 @@ pub use offer::{
     ArcOffer, CollectionOffer, FileOffer, LlmsOffer, Offer, Rung, ScpOffer, SectionOffer,
     SitemapOffer, SpxiOffer,
 };
-pub use said::{ArcSaid, Clue, HomeSaid, LlmsSaid, Said, SitemapSaid};
+pub use said::{AdvertSaid, ArcSaid, Clue, HomeSaid, LlmsSaid, Said, SitemapSaid};
 pub use walk::{Bounds, Discovery, Look, Outcome, PageSink, discover};

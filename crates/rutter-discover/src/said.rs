@@ -84,10 +84,13 @@ pub struct SitemapSaid {
     /// Whether it ended early.
     pub is_truncated: bool,
     /// Its `scp:` elements: name, attributes, text.
-    pub adverts: Vec<(String, Vec<(String, String)>, String)>,
+    pub adverts: Vec<AdvertSaid>,
     /// Where its entries say that the SPXI index is.
     pub spxi: Vec<String>,
 }
+
+/// One `scp:` element: its name, its attributes, its text.
+pub type AdvertSaid = (String, Vec<(String, String)>, String);
 
 /// What an ARC sitemap said beside its pages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -214,7 +214,7 @@ impl Walk<'_> {
                 }
                 if self.bounds.lines <= queue.len() {
                     let finding = finding(&rules::TOO_MANY_SITEMAPS);
-                    self.found.findings.push((robots_txt.clone(), finding));
+                    self.found.findings.push((robots_txt, finding));
                     break;
                 }
             }

@@ -76,6 +76,10 @@ impl Client {
                     }
                     continue;
                 }
+                // Whether anybody is there is asked once.
+                Err(cause) if request.what == What::Robots && cause.is_unreached() => {
+                    return Err(cause);
+                }
                 Err(cause) if cause.is_transient() => {
                     let is_on = spool
                         .as_ref()

@@ -206,6 +206,15 @@ pub enum BadAnswer {
 }
 
 impl Cause {
+    /// Tells whether nobody was there to be asked.
+    pub(crate) fn is_unreached(&self) -> bool {
+        match self {
+            Self::Network(NetworkFault::Connect(..)) => true,
+            Self::Network(NetworkFault::Deadline(phase, _)) => *phase == Phase::Connect,
+            _ => false,
+        }
+    }
+
     /// Tells whether asking again may help.
     pub(crate) fn is_transient(&self) -> bool {
         match self {

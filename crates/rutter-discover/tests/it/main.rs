@@ -96,12 +96,13 @@ fn urlset(inner: &str) -> String {
 }
 
 fn index(children: &[&str]) -> String {
-    let inner: String = children
+    let inner: Vec<String> = children
         .iter()
         .map(|child| format!("<sitemap><loc>http://harbour.example{child}</loc></sitemap>"))
         .collect();
     format!(
-        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{inner}</sitemapindex>"
+        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}</sitemapindex>",
+        inner.concat()
     )
 }
 

@@ -73,9 +73,9 @@ async fn ours_sitemap_lines_are_sorted_by_what_they_lead_to() {
 #[tokio::test] // B13 of reliability.md
 async fn ours_ten_thousand_lines_are_not_followed() {
     let bay = Bay::new();
-    let lines: String =
+    let lines: Vec<String> =
         (0..10_000).map(|n| format!("Sitemap: http://harbour.example/{n}.xml\n")).collect();
-    bay.robots(&lines);
+    bay.robots(&lines.concat());
     let found = bay.look().await;
     assert!(codes(&found).contains(&"DC002"));
     assert!(bay.server.seen().len() < 40, "{}", bay.server.seen().len());

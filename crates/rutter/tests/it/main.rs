@@ -14,6 +14,7 @@
 #![cfg(unix)]
 
 mod arc;
+mod discover;
 mod kill;
 
 use std::fmt::Write as _;
