@@ -1,10 +1,12 @@
 //! Helpers for tests: small collections made by other means than the code
-//! under test, and inputs that come in odd pieces.
+//! under test, inputs that come in odd pieces, and a server that misbehaves.
 //!
 //! The checksum here is computed over text put together by hand, so that a
 //! reader that agrees with it agrees with the decision and not with itself.
 
 pub mod fidelity;
+#[cfg(feature = "server")]
+pub mod server;
 
 use std::io::{self, Read, Write};
 

@@ -5,6 +5,7 @@ pub(crate) mod arc;
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod discover;
 pub(crate) mod explain;
 pub(crate) mod extract;
 pub(crate) mod init;
@@ -202,6 +203,7 @@ fn all_rules() -> Vec<&'static rutter_finding::Rule> {
     let mut rules = rutter_check::registry::all();
     rules.extend(rutter_build::rules::ALL);
     rules.extend(rutter_logs::rules::ALL);
+    rules.extend(rutter_discover::rules::ALL);
     rules.sort_by_key(|rule| rule.code);
     rules
 }

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Findings = 1,
     /// Wrong arguments, wrong configuration, a disk that says no.
     Failure = 2,
+    /// The network, or a host that is not there.
+    Network = 3,
     /// Broken integrity, or a limit was reached.
     Integrity = 4,
     /// A policy forbids it.
@@ -42,6 +44,13 @@ impl Exit {
         }
         if let Some(rutter_arc::ArcError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
+        }
+        match cause.downcast_ref() {
+            Some(rutter_fetch::Cause::Refused(_)) => return Some(Self::Refused),
+            Some(rutter_fetch::Cause::Answer(_)) => return Some(Self::Integrity),
+            Some(rutter_fetch::Cause::Spool(_)) => return Some(Self::Failure),
+            Some(_) => return Some(Self::Network),
+            None => {}
         }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);

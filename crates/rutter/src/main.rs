@@ -40,6 +40,8 @@ enum Command {
     Explain(commands::explain::Args),
     /// Read pages of HTML or Markdown into typed blocks
     Extract(commands::extract::Args),
+    /// Look around a site: what it offers to machines, and where it says so
+    Discover(commands::discover::Args),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
     /// Say which AI agents read what of a site, by its access logs
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),
+        Command::Discover(args) => commands::discover::run(args, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
         Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),

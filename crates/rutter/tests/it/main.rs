@@ -14,6 +14,7 @@
 #![cfg(unix)]
 
 mod arc;
+mod discover;
 mod drown;
 mod kill;
 mod spxi;

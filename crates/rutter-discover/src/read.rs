@@ -1,0 +1,252 @@
+//! Files become [`Said`]: no network here, only bytes.
+
+use std::io::{BufReader, Read};
+
+use rutter_arc::{Consent, Form};
+use rutter_extract::{Options, html};
+use rutter_fetch::Url;
+use rutter_finding::FindingSink;
+use rutter_page::{PageUrl, Timestamp};
+use rutter_scp::advert;
+use rutter_signpost::{llms, sitemap};
+use serde_json::Value;
+
+use crate::said::{ArcSaid, HomeSaid, LlmsSaid, Said, SitemapSaid};
+use crate::walk::PageSink;
+
+/// Adverts, children and links that are kept of one file.
+const MOST_KEPT: usize = 10_000;
+/// Where the SPXI index lies, by its last part (D18, D82, D83).
+pub(crate) const SPXI: &str = "spxi-index.jsonld";
+
+/// What a file on a `Sitemap` line turns out to be (D64).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Sitemap,
+    Arc(Form),
+    /// A page for people, or nothing we know.
+    Other,
+}
+
+/// Sorts a file by its beginning.
+pub(crate) fn sort(start: &[u8]) -> Sort {
+    if let Some(form) = rutter_arc::form(start) {
+        return Sort::Arc(form);
+    }
+    if sitemap::is_sitemap(start) {
+        return Sort::Sitemap;
+    }
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let is_list = text.starts_with("http://") || text.starts_with("https://");
+    let is_feed = ["<rss", "<feed", "<rdf:RDF"].iter().any(|root| {
+        let head = text.get(..1000).unwrap_or(text);
+        head.contains(root)
+    });
+    if is_list || is_feed { Sort::Sitemap } else { Sort::Other }
+}
+
+/// Reads a sitemap; its entries go to `pages`. `None` where it is none.
+pub(crate) fn sitemap(
+    input: impl Read,
+    url: &Url,
+    pages: &mut dyn PageSink,
+    sink: &mut dyn FindingSink,
+) -> Option<SitemapSaid> {
+    let mut said = SitemapSaid::default();
+    let mut reader = sitemap::Reader::new(BufReader::new(input), sitemap::Limits::USUAL);
+    loop {
+        let item = match reader.next(sink) {
+            Ok(Some(item)) => item,
+            Ok(None) => break,
+            Err(sitemap::SitemapError::Refused(refusal)) => {
+                sink.report(refusal.into());
+                // What was read before it stands, but it is not all.
+                said.is_truncated = true;
+                return (0 < said.n_urls + said.n_children).then_some(said);
+            }
+            Err(sitemap::SitemapError::Io(_)) => {
+                said.is_truncated = true;
+                return (0 < said.n_urls + said.n_children).then_some(said);
+            }
+            Err(_) => return None,
+        };
+        match item {
+            sitemap::Item::Url(entry) => {
+                said.n_urls += 1;
+                for link in &entry.alternates {
+                    let is_spxi = link.hreflang.eq_ignore_ascii_case("x-spxi") || is_spxi(link);
+                    keep(&mut said.spxi, url, &link.href, is_spxi);
+                }
+                pages.page(url.as_str(), &entry);
+            }
+            sitemap::Item::Child(child) => {
+                said.n_children += 1;
+                keep(&mut said.children, url, &child.loc, true);
+            }
+            sitemap::Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
+                if said.adverts.len() < MOST_KEPT {
+                    said.adverts.push((foreign.name, foreign.attributes, foreign.text));
+                }
+            }
+            sitemap::Item::Foreign(_) => {}
+        }
+    }
+    said.is_truncated = reader.is_truncated();
+    Some(said)
+}
+
+fn is_spxi(link: &sitemap::AlternateLink) -> bool {
+    link.media_type.as_deref() == Some("application/ld+json") && link.href.ends_with(SPXI)
+}
+
+/// Keeps an address once, made absolute.
+fn keep(list: &mut Vec<String>, base: &Url, href: &str, is_wanted: bool) {
+    if !is_wanted || MOST_KEPT <= list.len() {
+        return;
+    }
+    if let Ok(url) = base.join(href.trim())
+        && matches!(url.scheme(), "http" | "https")
+        && !list.iter().any(|known| known == url.as_str())
+    {
+        list.push(url.into());
+    }
+}
+
+/// Reads an ARC sitemap to its end, or a pointer to one.
+pub(crate) fn arc(input: impl Read, form: Form, sink: &mut dyn FindingSink) -> Option<Said> {
+    if form == Form::Pointer {
+        return match rutter_arc::pointer::read(input, sink).ok()? {
+            rutter_arc::pointer::Found::Pointer(pointer) => {
+                Some(Said::ArcPointer { url: pointer.json })
+            }
+            _ => None,
+        };
+    }
+    if form == Form::Policy {
+        return None;
+    }
+    let mut said = ArcSaid::default();
+    let opened = rutter_arc::open(input, form, rutter_arc::Limits::USUAL);
+    let read = opened.and_then(|mut reader| {
+        let count = |entry: rutter_arc::Entry<'_>| {
+            (entry.consent() == Consent::Given, entry.ai_snapshot.is_some())
+        };
+        while let Some((is_open, has_snapshot)) = reader.next(sink, count)? {
+            said.open += u64::from(is_open);
+            said.snapshots += u64::from(has_snapshot);
+        }
+        reader.finish(sink)
+    });
+    let receipt = match read {
+        Ok(receipt) => receipt,
+        Err(rutter_arc::ArcError::Refused(refusal)) => {
+            sink.report(refusal.into());
+            return None;
+        }
+        Err(_) => return None,
+    };
+    let head = receipt.head;
+    said.pages = receipt.pages;
+    said.version = head.version;
+    said.generated = head.generated_at;
+    said.crawl_rate = head.crawl_rate;
+    said.contact = head.contact;
+    said.days = head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone()));
+    said.deltas = head.deltas.map(|deltas| deltas.template);
+    Some(Said::Arc(said))
+}
+
+/// Reads llms.txt; `None` where it is a page for people.
+pub(crate) fn llms(text: &[u8], url: &Url) -> Option<LlmsSaid> {
+    let text = String::from_utf8_lossy(text);
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.is_empty() || start.starts_with('<') {
+        return None;
+    }
+    let read = llms::parse(&text);
+    let mut said = LlmsSaid { title: read.title.clone(), ..LlmsSaid::default() };
+    for link in read.links() {
+        keep(&mut said.links, url, &link.url, true);
+    }
+    // Any mention counts, wherever it stands (D82).
+    let is_end = |c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '[' | ']' | '`' | '"' | ',')
+    };
+    for word in text.split(is_end).filter(|word| word.ends_with(SPXI)) {
+        let is_address = word.starts_with('/') || word.contains("://");
+        keep(&mut said.spxi, url, word, is_address);
+    }
+    Some(said)
+}
+
+/// Reads what the home page says about other files.
+pub(crate) fn home(bytes: &[u8], url: &Url, charset: Option<String>, now: Timestamp) -> HomeSaid {
+    let mut said = HomeSaid::default();
+    let Ok(page_url) = PageUrl::parse(url.as_str().to_owned()) else { return said };
+    let options = Options { charset, ..Options::new(page_url, now) };
+    let extraction = html(bytes, &options);
+    for link in &extraction.facts.head_links {
+        let media = link.media_type.as_deref().unwrap_or_default();
+        let is_alternate = link.has("alternate");
+        let is_index = media == "application/ld+json" || link.hreflang.as_deref() == Some("x-spxi");
+        // Several such links: the index is the one with its name (D83).
+        keep(
+            &mut said.spxi,
+            url,
+            &link.href,
+            is_alternate && is_index && link.href.ends_with(SPXI),
+        );
+        keep(&mut said.sitemaps, url, &link.href, link.has("sitemap"));
+        let is_llms = link.href.ends_with("llms.txt");
+        keep(&mut said.llms, url, &link.href, is_llms && (link.has("describedby") || is_alternate));
+        if is_alternate && media == "text/markdown" && said.markdown.is_none() {
+            said.markdown = Some(link.href.clone());
+        }
+    }
+    for block in &extraction.facts.json_ld {
+        let found = rutter_arc::pointer::read(block.as_bytes(), &mut ());
+        if let Ok(rutter_arc::pointer::Found::Pointer(pointer)) = found {
+            keep(&mut said.arc, url, &pointer.json, true);
+        }
+    }
+    let host = url.host_str();
+    let mut seen = std::collections::BTreeSet::new();
+    for link in &extraction.links {
+        if let Ok(link) = Url::parse(&link.href)
+            && link.host_str() == host
+            && link.path() != url.path()
+        {
+            seen.insert(link.path().to_owned());
+        }
+    }
+    said.n_links = seen.len() as u64;
+    said
+}
+
+/// Tells whether a document is an SPXI index, in the lenient sense.
+pub(crate) fn is_spxi_index(bytes: &[u8]) -> bool {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return false };
+    let graph = value.get("@graph").and_then(Value::as_array);
+    let roots: Vec<&Value> = graph.map_or_else(|| vec![&value], |list| list.iter().collect());
+    let local = |name: &str| name.rsplit([':', '#', '/']).next().unwrap_or_default().to_owned();
+    roots.iter().any(|root| {
+        let kinds = root.get("@type").map_or_else(Vec::new, |kind| match kind {
+            Value::Array(list) => list.iter().filter_map(Value::as_str).map(local).collect(),
+            other => other.as_str().map(local).into_iter().collect(),
+        });
+        let is_kind = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
+        let has = |wanted: &str| {
+            root.as_object().is_some_and(|members| members.keys().any(|key| local(key) == wanted))
+        };
+        is_kind("SemanticIndex")
+            || is_kind("HolographicKernel")
+            || has("hasEntity")
+            || has("siteKernel")
+    })
+}
+
+/// Tells whether a document is an ARC policy.
+pub(crate) fn is_policy(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value.is_object())
+}

@@ -1,0 +1,641 @@
+//! The walk: which places are asked, in which order, and when it is enough.
+//!
+//! Announced places come first, usual places last, and the latter only after
+//! the host was asked for an address that nobody has. A visit that remembers
+//! an earlier one asks announced files whether they changed, and leaves the
+//! other places alone for a week.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+
+use rutter_fetch::{
+    Body, Cause, Client, FetchError, Fetched, Probe, Request, RobotsRules, Url, What, decode, shown,
+};
+use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
+use rutter_page::Timestamp;
+use rutter_signpost::rules as signpost_rules;
+use rutter_signpost::sitemap::Entry;
+use serde::Serialize;
+
+use crate::memory::{Memory, Remembered, is_recent};
+use crate::offer::Offer;
+use crate::read::{self, SPXI, Sort};
+use crate::rules;
+use crate::said::{Clue, Said};
+
+/// What is held in memory where there is no place for files.
+const MOST_IN_MEMORY: u64 = 16 << 20;
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// `Sitemap` lines that are followed.
+    pub lines: usize,
+    /// Sitemaps that are read, children of indexes included.
+    pub sitemaps: usize,
+    /// Floors of indexes (D17).
+    pub depth: usize,
+    /// Bytes of all files together, on the wire.
+    pub bytes: u64,
+    /// Whether sitemaps are read on after the first with `scp:` elements.
+    pub reads_all: bool,
+}
+
+impl Bounds {
+    /// Enough to see what there is.
+    pub const LOOK: Self =
+        Self { lines: 20, sitemaps: 10, depth: 3, bytes: 1 << 30, reads_all: false };
+    /// Enough to read every sitemap of a large site (D17).
+    pub const ALL: Self =
+        Self { lines: 1000, sitemaps: 10_000, depth: 3, bytes: 10 << 30, reads_all: true };
+}
+
+/// Takes the entries of sitemaps, in the order they are read.
+pub trait PageSink {
+    /// Takes one entry of a sitemap.
+    fn page(&mut self, sitemap: &str, entry: &Entry);
+}
+
+/// Lets entries go.
+impl PageSink for () {
+    fn page(&mut self, _sitemap: &str, _entry: &Entry) {}
+}
+
+/// What is known of a site after a walk.
+#[derive(Debug, Clone)]
+pub struct Discovery {
+    /// The address of the site: scheme, host, port.
+    pub site: Url,
+    /// Every place that was looked at, in order.
+    pub looks: Vec<Look>,
+    /// What it all amounts to.
+    pub offer: Offer,
+    /// What is wrong with it, and where.
+    pub findings: Vec<(String, Finding)>,
+    /// For the next visit.
+    pub memory: Memory,
+    /// Bytes of bodies that came over the wire.
+    pub wire_bytes: u64,
+}
+
+/// One place that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Look {
+    /// Where, fit to be shown.
+    pub url: String,
+    /// Why.
+    pub by: Clue,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of looking.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", content = "detail", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is there, and this is what it is.
+    Found(&'static str),
+    /// It is there and has not changed.
+    Unchanged(&'static str),
+    /// It was known from a visit not long ago, and not asked for.
+    Remembered(&'static str),
+    /// It is not there.
+    Absent(u16),
+    /// Something is there, and it is not what was looked for.
+    Other(String),
+    /// A policy forbids to look.
+    Refused(String),
+    /// It could not be had.
+    Failed(String),
+}
+
+/// Looks around a site.
+///
+/// Fails only where the site cannot be visited at all: its host is not there,
+/// or may not be asked.
+pub async fn discover(
+    client: &Client,
+    site: &Url,
+    memory: &Memory,
+    bounds: Bounds,
+    pages: &mut (dyn PageSink + Send),
+) -> Result<Discovery, FetchError> {
+    let mut root = site.clone();
+    root.set_path("/");
+    root.set_query(None);
+    root.set_fragment(None);
+    if let Some(file) = &memory.robots {
+        client.keep_robots(&root, file.clone()).await;
+    }
+    let rules = client.robots(&root).await?;
+    let now = client.means().clock.now();
+    let mut walk = Walk {
+        client,
+        now,
+        old: memory,
+        bounds,
+        found: Discovery {
+            site: root.clone(),
+            looks: Vec::new(),
+            offer: Offer::default(),
+            findings: Vec::new(),
+            memory: Memory { probe: memory.probe.clone(), ..Memory::default() },
+            wire_bytes: 0,
+        },
+        said: BTreeMap::new(),
+        order: Vec::new(),
+    };
+    walk.robots(&rules);
+    walk.sitemaps(&rules, pages).await;
+    walk.home().await;
+    walk.late_sitemaps(pages).await;
+    walk.usual_places(&rules, pages).await;
+    walk.found.memory.robots = client.robots_file(&root).await;
+    Ok(walk.finish())
+}
+
+struct Walk<'w> {
+    client: &'w Client,
+    now: Timestamp,
+    old: &'w Memory,
+    bounds: Bounds,
+    found: Discovery,
+    /// What each address said, once.
+    said: BTreeMap<String, Option<Said>>,
+    /// In which order, and by which clue.
+    order: Vec<(String, Clue)>,
+}
+
+/// Whether a place is asked at every visit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Announced, or known to be there.
+    Entry,
+    /// Not more than a hint: once a week is enough.
+    Hint,
+}
+
+impl Walk<'_> {
+    fn report(&mut self, url: &str, rule: &'static Rule, detail: impl Into<String>) {
+        self.found.findings.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
+    }
+
+    fn robots(&mut self, rules: &RobotsRules) {
+        let outcome = match rules {
+            RobotsRules::Rules(_) => Outcome::Found("robots.txt"),
+            RobotsRules::Open(status) => Outcome::Absent(*status),
+            RobotsRules::Closed(reason) => Outcome::Failed(reason.to_string()),
+        };
+        let url = format!("{}robots.txt", self.found.site);
+        self.found.looks.push(Look { url, by: Clue::Given, outcome });
+    }
+
+    /// Sitemaps that robots.txt names; else the usual place.
+    async fn sitemaps(&mut self, rules: &RobotsRules, pages: &mut (dyn PageSink + Send)) {
+        let mut queue = VecDeque::new();
+        if let RobotsRules::Rules(robots) = rules {
+            let robots_txt = format!("{}robots.txt", self.found.site);
+            let mut seen = BTreeSet::new();
+            for (line, text) in robots.sitemaps() {
+                let finding = |rule| Finding::new(rule, Place::line(line), quoted(text));
+                match Url::parse(text) {
+                    Ok(url) if matches!(url.scheme(), "http" | "https") => {
+                        if seen.insert(url.clone()) {
+                            queue.push_back((url, Clue::SitemapLine, 0));
+                        }
+                    }
+                    _ => {
+                        let finding = finding(&signpost_rules::RELATIVE_SITEMAP);
+                        self.found.findings.push((robots_txt.clone(), finding));
+                    }
+                }
+                if self.bounds.lines <= queue.len() {
+                    let finding = finding(&rules::TOO_MANY_SITEMAPS);
+                    self.found.findings.push((robots_txt, finding));
+                    break;
+                }
+            }
+        }
+        if queue.is_empty() {
+            queue.push_back((self.place("sitemap.xml"), Clue::UsualPlace, 0));
+        }
+        self.read_sitemaps(queue, pages).await;
+    }
+
+    /// Sitemaps that only the home page names.
+    async fn late_sitemaps(&mut self, pages: &mut (dyn PageSink + Send)) {
+        let queue = self.home_said().map(|home| home.sitemaps.clone()).unwrap_or_default();
+        let queue = queue.iter().filter_map(|url| Url::parse(url).ok());
+        let queue = queue.map(|url| (url, Clue::HeadLink, 0)).collect();
+        self.read_sitemaps(queue, pages).await;
+    }
+
+    async fn read_sitemaps(
+        &mut self,
+        mut queue: VecDeque<(Url, Clue, usize)>,
+        pages: &mut (dyn PageSink + Send),
+    ) {
+        while let Some((url, by, depth)) = queue.pop_front() {
+            if self.said.contains_key(url.as_str()) {
+                continue;
+            }
+            let n_read = self.said.values().filter(|it| matches!(it, Some(Said::Sitemap(_))));
+            if self.bounds.sitemaps <= n_read.count() {
+                let left = queue.len() + 1;
+                let detail = format!("{left} not read");
+                self.report(url.as_str(), &rules::TOO_MANY_SITEMAPS, detail);
+                return;
+            }
+            let has_adverts = self.has_adverts();
+            if by == Clue::SitemapIndex && has_adverts && !self.bounds.reads_all {
+                continue;
+            }
+            self.look(&url, by, kind_of_path(&url), Need::Entry, pages).await;
+            let Some(Some(Said::Sitemap(said))) = self.said.get(url.as_str()) else {
+                if by == Clue::SitemapLine && !self.has_said(&url) {
+                    self.report(url.as_str(), &rules::SITEMAP_LINE_UNUSABLE, "");
+                }
+                continue;
+            };
+            let children = said.children.clone();
+            for child in children {
+                let is_known = self.said.contains_key(&child);
+                let Ok(next) = Url::parse(&child) else { continue };
+                if is_known || self.bounds.depth <= depth + 1 {
+                    self.report(url.as_str(), &rules::SITEMAP_CYCLE, quoted(&child));
+                    continue;
+                }
+                // Beyond this, none of them would be read.
+                if self.bounds.sitemaps < queue.len() {
+                    let detail = format!("reading stopped after {}", queue.len());
+                    self.report(url.as_str(), &rules::TOO_MANY_SITEMAPS, detail);
+                    break;
+                }
+                queue.push_back((next, Clue::SitemapIndex, depth + 1));
+            }
+        }
+    }
+
+    fn has_adverts(&self) -> bool {
+        let has = |said: &Option<Said>| matches!(said, Some(Said::Sitemap(said)) if !said.adverts.is_empty());
+        self.said.values().any(has)
+    }
+
+    async fn home(&mut self) {
+        let home = self.found.site.clone();
+        self.look(&home, Clue::Given, What::Page, Need::Hint, &mut ()).await;
+    }
+
+    fn home_said(&self) -> Option<&crate::said::HomeSaid> {
+        match self.said.get(self.found.site.as_str()) {
+            Some(Some(Said::Home(home))) => Some(home),
+            _ => None,
+        }
+    }
+
+    /// Places where files of each kind lie, announced ones before usual ones.
+    async fn usual_places(&mut self, rules: &RobotsRules, pages: &mut (dyn PageSink + Send)) {
+        let home = self.home_said().cloned().unwrap_or_default();
+        let llms = home.llms.iter().filter_map(|url| Some((Url::parse(url).ok()?, Clue::HeadLink)));
+        let llms: Vec<_> = llms.chain([(self.place("llms.txt"), Clue::UsualPlace)]).collect();
+        self.first_of(llms, What::Llms, |said| matches!(said, Said::Llms(_)), pages).await;
+
+        if !self.said.values().any(|said| matches!(said, Some(Said::Arc(_)))) {
+            let mut arc: Vec<(Url, Clue)> = Vec::new();
+            let pointers = self.said.values().filter_map(|said| match said {
+                Some(Said::ArcPointer { url }) => Some(url),
+                _ => None,
+            });
+            for url in pointers.chain(&home.arc) {
+                arc.extend(Url::parse(url).ok().map(|url| (url, Clue::JsonLd)));
+            }
+            arc.push((self.place("arc-sitemap.json"), Clue::UsualPlace));
+            arc.push((self.place(".well-known/arc-sitemap.json"), Clue::WellKnown));
+            self.first_of(arc, What::Arc, |said| matches!(said, Said::Arc(_)), pages).await;
+        }
+        if self.said.values().any(|said| matches!(said, Some(Said::Arc(_)))) {
+            let policy = vec![(self.place(".well-known/arc-policy.json"), Clue::WellKnown)];
+            self.first_of(policy, What::Policy, |said| *said == Said::Policy, pages).await;
+        }
+
+        let spxi = self.spxi_places(rules);
+        self.first_of(spxi, What::SpxiIndex, |said| *said == Said::Spxi, pages).await;
+    }
+
+    /// Every place where the SPXI index is said to be, then its usual one.
+    fn spxi_places(&self, rules: &RobotsRules) -> Vec<(Url, Clue)> {
+        let mut places: Vec<(Url, Clue)> = Vec::new();
+        let mut add = |urls: &[String], by| {
+            places.extend(urls.iter().filter_map(|url| Some((Url::parse(url).ok()?, by))));
+        };
+        for (url, _) in &self.order {
+            if let Some(Some(Said::Sitemap(said))) = self.said.get(url) {
+                add(&said.spxi, Clue::SitemapLink);
+            }
+        }
+        for said in self.said.values() {
+            match said {
+                Some(Said::Home(home)) => add(&home.spxi, Clue::HeadLink),
+                Some(Said::Llms(llms)) => add(&llms.spxi, Clue::LlmsTxt),
+                _ => {}
+            }
+        }
+        if is_index_allowed(rules) {
+            places.push((self.place(SPXI), Clue::AllowLine));
+        }
+        places.sort_by_key(|(_, by)| *by);
+        places.push((self.place(SPXI), Clue::UsualPlace));
+        places.push((self.place(&format!(".well-known/{SPXI}")), Clue::WellKnown));
+        places
+    }
+
+    /// Looks at one place after the other until one is right. Other clues to
+    /// the same place are kept.
+    async fn first_of(
+        &mut self,
+        places: Vec<(Url, Clue)>,
+        what: What,
+        is_right: impl Fn(&Said) -> bool,
+        pages: &mut (dyn PageSink + Send),
+    ) {
+        let mut right: Option<Url> = None;
+        for (url, by) in places {
+            let is_guess = matches!(by, Clue::UsualPlace | Clue::WellKnown);
+            if let Some(right) = &right {
+                if *right == url && !is_guess {
+                    self.order.push((url.into(), by));
+                }
+                continue;
+            }
+            if !self.said.contains_key(url.as_str()) {
+                let need = if is_guess { Need::Hint } else { Need::Entry };
+                self.look(&url, by, what, need, pages).await;
+                if !is_guess && !self.has_said(&url) {
+                    self.report(url.as_str(), &rules::NOT_WHAT_IT_SAYS, by.name());
+                }
+            }
+            let said = self.said.get(url.as_str()).and_then(Option::as_ref);
+            if said.is_some_and(&is_right) {
+                right = Some(url);
+            }
+        }
+    }
+
+    fn place(&self, path: &str) -> Url {
+        let mut url = self.found.site.clone();
+        url.set_path(path);
+        url
+    }
+
+    fn has_said(&self, url: &Url) -> bool {
+        matches!(self.said.get(url.as_str()), Some(Some(_)))
+    }
+
+    /// Looks at one place, or remembers it.
+    async fn look(
+        &mut self,
+        url: &Url,
+        by: Clue,
+        what: What,
+        need: Need,
+        pages: &mut (dyn PageSink + Send),
+    ) {
+        let key = url.as_str().to_owned();
+        let old = self.old.files.get(&key).cloned();
+        // Files that hold what changes are asked every time they are known.
+        let is_entry = need == Need::Entry
+            || old
+                .as_ref()
+                .and_then(|old| old.said.as_ref())
+                .is_some_and(|said| matches!(said, Said::Sitemap(_) | Said::Arc(_) | Said::Spxi));
+        if let Some(old) = old.as_ref().filter(|old| !is_entry && old.is_recent(self.now)) {
+            let outcome = match &old.said {
+                Some(said) => Outcome::Remembered(kind_of(said)),
+                None => Outcome::Remembered("nothing"),
+            };
+            self.note(url, by, outcome, old.said.clone(), Some(old.clone()));
+            return;
+        }
+        if self.bounds.bytes <= self.found.wire_bytes {
+            self.report(&key, &rules::OUT_OF_BOUNDS, "");
+            self.said.insert(key, None);
+            return;
+        }
+        let is_guess = matches!(by, Clue::UsualPlace | Clue::WellKnown);
+        let probe = if is_guess { self.probe().await } else { None };
+        let left = self.bounds.bytes - self.found.wire_bytes;
+        let known = old.as_ref().filter(|old| old.said.is_some());
+        let request = Request {
+            site: Some(self.found.site.clone()),
+            known: known.map(|old| old.validators.clone()).unwrap_or_default(),
+            ..Request::new(url.clone(), what)
+        };
+        // What may be large goes to a file, which goes with its folder.
+        let is_large = matches!(what, What::Arc | What::Sitemap);
+        let folder = if is_large { tempfile::tempdir().ok() } else { None };
+        let request = Request {
+            spool: folder.as_ref().map(|folder| folder.path().join("entry")),
+            most: Some(if is_large && folder.is_none() { left.min(MOST_IN_MEMORY) } else { left }),
+            ..request
+        };
+        let answer = match self.client.fetch(&request).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let text = error.cause.to_string();
+                let outcome = match error.cause {
+                    Cause::Refused(_) => Outcome::Refused(text),
+                    _ => Outcome::Failed(text),
+                };
+                // What is known stays known; it was not said that it is gone.
+                self.note(url, by, outcome, None, old);
+                return;
+            }
+        };
+        self.found.wire_bytes += answer.wire_bytes;
+        if let Some(old) = known.filter(|_| answer.is_unchanged()) {
+            let said = old.said.clone();
+            let outcome = Outcome::Unchanged(said.as_ref().map_or("", kind_of));
+            let kept = Remembered { asked: self.now, ..old.clone() };
+            self.note(url, by, outcome, said, Some(kept));
+            return;
+        }
+        let (outcome, said) = if answer.is_new() {
+            let mut findings = Vec::new();
+            let read = self.read(&answer, what, probe.as_ref(), pages, &mut findings);
+            self.found.findings.extend(findings.into_iter().map(|it| (shown(url), it)));
+            read
+        } else {
+            (Outcome::Absent(answer.status), None)
+        };
+        let kept =
+            Remembered { asked: self.now, validators: answer.validators, said: said.clone() };
+        self.note(url, by, outcome, said, Some(kept));
+    }
+
+    fn note(
+        &mut self,
+        url: &Url,
+        by: Clue,
+        outcome: Outcome,
+        said: Option<Said>,
+        kept: Option<Remembered>,
+    ) {
+        self.found.looks.push(Look { url: shown(url), by, outcome });
+        self.order.push((url.as_str().to_owned(), by));
+        if let Some(Said::Arc(arc)) = &said
+            && let Some(rate) = arc.crawl_rate.as_deref().and_then(rutter_arc::CrawlRate::parse)
+            && let Some(host) = self.found.site.host_str()
+        {
+            self.client.slow_down(host, rate.delay);
+        }
+        self.said.insert(url.as_str().to_owned(), said);
+        if let Some(kept) = kept {
+            self.found.memory.files.insert(url.as_str().to_owned(), kept);
+        }
+    }
+
+    /// What the host says to an address that nobody has; asked once a week.
+    async fn probe(&mut self) -> Option<Probe> {
+        if let Some((asked, probe)) = &self.found.memory.probe
+            && is_recent(*asked, self.now)
+        {
+            return Some(probe.clone());
+        }
+        let site = self.found.site.clone();
+        let probe = self.client.probe(&site).await.ok()?;
+        if probe.is_soft() {
+            self.report(site.as_str(), &rules::SOFT_404, "");
+        }
+        self.found.memory.probe = Some((self.now, probe.clone()));
+        Some(probe)
+    }
+
+    /// Sees what a body is, whatever it was asked for as.
+    fn read(
+        &self,
+        answer: &Fetched,
+        what: What,
+        probe: Option<&Probe>,
+        pages: &mut dyn PageSink,
+        sink: &mut dyn FindingSink,
+    ) -> (Outcome, Option<Said>) {
+        let failed = |error: &dyn std::fmt::Display| (Outcome::Failed(error.to_string()), None);
+        let mut start = Vec::new();
+        let begun = open(answer, what)
+            .and_then(|input| input.take(64 << 10).read_to_end(&mut start).map(|_| ()));
+        if let Err(error) = begun {
+            return failed(&error);
+        }
+        if let Some(probe) = probe
+            && !probe.believes(answer, &start)
+        {
+            return (Outcome::Other("the page for unknown addresses".to_owned()), None);
+        }
+        let input = match open(answer, what) {
+            Ok(input) => input,
+            Err(error) => return failed(&error),
+        };
+        let url = &answer.url;
+        let said = match what {
+            What::Sitemap | What::Arc => match read::sort(&start) {
+                Sort::Sitemap => read::sitemap(input, url, pages, sink).map(Said::Sitemap),
+                Sort::Arc(form) => read::arc(input, form, sink),
+                Sort::Other => None,
+            },
+            _ => {
+                let mut text = Vec::new();
+                let mut input = input;
+                if let Err(error) = input.read_to_end(&mut text) {
+                    return failed(&error);
+                }
+                match what {
+                    What::Llms => read::llms(&text, url).map(Said::Llms),
+                    What::SpxiIndex => read::is_spxi_index(&text).then_some(Said::Spxi),
+                    What::Policy => read::is_policy(&text).then_some(Said::Policy),
+                    _ => {
+                        let charset = answer.fields.charset();
+                        Some(Said::Home(read::home(&text, url, charset, self.now)))
+                    }
+                }
+            }
+        };
+        match said {
+            Some(said) => (Outcome::Found(kind_of(&said)), Some(said)),
+            None => {
+                let media = answer.fields.media_type();
+                (Outcome::Other(format!("something else, of type {}", quoted(&media))), None)
+            }
+        }
+    }
+
+    /// Puts the offer together.
+    fn finish(mut self) -> Discovery {
+        let client = self.client;
+        let site = self.found.site.clone();
+        let is_allowed = |text: &str| {
+            let settings = client.settings();
+            Url::parse(text).is_ok_and(|url| {
+                let is_safe = url.scheme() == "https" || settings.allow_http;
+                is_safe && settings.hosts.allows(&site, &url)
+            })
+        };
+        let mut done = BTreeSet::new();
+        for (url, by) in &self.order {
+            let Some(Some(said)) = self.said.get(url) else { continue };
+            // One clue is enough, but for what lists all of them.
+            if !done.insert(url.clone()) && *said != Said::Spxi {
+                continue;
+            }
+            let mut findings: Vec<Finding> = Vec::new();
+            self.found.offer.take(url, *by, said, &is_allowed, &mut findings);
+            self.found.findings.extend(findings.into_iter().map(|it| (url.clone(), it)));
+        }
+        self.found.offer.settle();
+        self.found
+    }
+}
+
+/// Tells whether some group allows the index by name (SPX-057). It is a sign
+/// that it exists, nothing more: a Disallow is obeyed all the same (D80).
+fn is_index_allowed(rules: &RobotsRules) -> bool {
+    let RobotsRules::Rules(robots) = rules else { return false };
+    let path = format!("/{SPXI}");
+    robots.agents().take(1000).chain(["*"]).any(|agent| {
+        let rule = robots.verdict(agent, &path).rule;
+        rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(SPXI))
+    })
+}
+
+/// What a `Sitemap` line may be by its name; only for the limit of its size.
+fn kind_of_path(url: &Url) -> What {
+    let path = url.path().trim_end_matches(".gz");
+    let is_arc = [".json", ".jsonld", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
+    if is_arc { What::Arc } else { What::Sitemap }
+}
+
+fn kind_of(said: &Said) -> &'static str {
+    match said {
+        Said::Sitemap(said) if 0 < said.n_children => "sitemap index",
+        Said::Sitemap(_) => "sitemap",
+        Said::Arc(_) => "ARC sitemap",
+        Said::ArcPointer { .. } => "pointer to an ARC sitemap",
+        Said::Policy => "ARC policy",
+        Said::Spxi => "SPXI index",
+        Said::Llms(_) => "llms.txt",
+        Said::Home(_) => "home page",
+    }
+}
+
+/// The decoded body of an answer.
+fn open(answer: &Fetched, what: What) -> io::Result<Box<dyn Read + Send + '_>> {
+    let coding = answer.fields.content_encoding.as_deref();
+    let raw: Box<dyn Read + Send + '_> = match &answer.body {
+        Body::Nothing => Box::new(io::empty()),
+        Body::Memory(bytes) => Box::new(Cursor::new(bytes.as_slice())),
+        Body::Spooled { path, .. } => Box::new(File::open(path)?),
+    };
+    decode::open(raw, coding, what.sizes().decoded).map_err(io::Error::other)
+}

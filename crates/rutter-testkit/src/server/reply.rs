@@ -1,0 +1,292 @@
+//! What a server says, and how it fails to.
+
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use super::{Hands, Seen, Wire};
+
+/// One answer.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// Its fields, beside those of the framing.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// How the end of the body is told.
+    pub framing: Framing,
+    /// What goes wrong.
+    pub fault: Fault,
+    /// Whether ranges and conditions are understood.
+    pub is_file: bool,
+}
+
+/// How the end of a body is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Framing {
+    /// `Content-Length`.
+    Length,
+    /// In chunks.
+    Chunked,
+    /// By closing.
+    Close,
+    /// These lines instead, whatever they say.
+    Claimed(Vec<String>),
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// The connection ends after so many bytes of the body.
+    CutAfter(usize),
+    /// The same, with a reset.
+    ResetAfter(usize),
+    /// Nothing more comes after so many bytes of the body, and time passes
+    /// until the client goes.
+    StallAfter(usize),
+    /// The body comes in pieces of so many bytes, and so much time passes
+    /// before each.
+    Dribble(usize, Duration),
+    /// The body is sent over and over until the client goes.
+    Endless,
+    /// These bytes instead of everything.
+    Raw(Vec<u8>),
+    /// Not even a head; time passes until the client goes.
+    Silence,
+    /// The connection ends before anything is sent.
+    HangUp,
+    /// What follows goes to another address and back.
+    Tunnel(SocketAddr),
+}
+
+impl Reply {
+    /// A body of a type.
+    pub fn ok(media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
+        Self { headers, body: body.into(), ..Self::status(200) }
+    }
+
+    /// A status and nothing else.
+    pub fn status(status: u16) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: Vec::new(),
+            framing: Framing::Length,
+            fault: Fault::None,
+            is_file: false,
+        }
+    }
+
+    /// A redirect.
+    pub fn redirect(status: u16, to: &str) -> Self {
+        Self::status(status).with("Location", to)
+    }
+
+    /// A file that understands ranges and conditions, with this tag.
+    pub fn file(media_type: &str, etag: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self { is_file: true, ..Self::ok(media_type, body) }.with("ETag", etag)
+    }
+
+    /// With one more field.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With a fault.
+    #[must_use]
+    pub fn but(mut self, fault: Fault) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    /// With another framing.
+    #[must_use]
+    pub fn framed(mut self, framing: Framing) -> Self {
+        self.framing = framing;
+        self
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Sends it; tells whether the connection can be used further.
+    pub(super) fn send(
+        mut self,
+        wire: &mut dyn Wire,
+        raw: &TcpStream,
+        hands: &Hands,
+        seen: &Seen,
+        mut armed: u64,
+    ) -> io::Result<bool> {
+        match &self.fault {
+            Fault::Raw(bytes) => {
+                wire.write_all(bytes)?;
+                wire.flush()?;
+                return Ok(false);
+            }
+            Fault::Silence => {
+                stall(raw, hands);
+                return Ok(false);
+            }
+            Fault::HangUp => return Ok(false),
+            Fault::Tunnel(to) => {
+                wire.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+                wire.flush()?;
+                return tunnel(raw, *to).map(|()| false);
+            }
+            _ => {}
+        }
+        if self.is_file {
+            self.apply_conditions(seen);
+        }
+        wire.write_all(&self.head())?;
+        let body = std::mem::take(&mut self.body);
+        match self.fault {
+            Fault::CutAfter(n) => {
+                self.write_piece(wire, body.get(..n).unwrap_or(&body))?;
+                wire.flush()?;
+                drop(raw.shutdown(Shutdown::Both));
+                return Ok(false);
+            }
+            Fault::ResetAfter(n) => {
+                self.write_piece(wire, body.get(..n).unwrap_or(&body))?;
+                wire.flush()?;
+                socket2::SockRef::from(raw).set_linger(Some(Duration::ZERO))?;
+                return Ok(false);
+            }
+            Fault::StallAfter(n) => {
+                self.write_piece(wire, body.get(..n).unwrap_or(&body))?;
+                wire.flush()?;
+                settle(raw, hands, armed);
+                stall(raw, hands);
+                return Ok(false);
+            }
+            Fault::Dribble(size, wait) => {
+                for (n, piece) in body.chunks(size.max(1)).enumerate() {
+                    if 0 < n {
+                        settle(raw, hands, armed);
+                        (hands.advance)(wait);
+                        armed = (hands.armed)();
+                    }
+                    self.write_piece(wire, piece)?;
+                    wire.flush()?;
+                }
+            }
+            Fault::Endless => loop {
+                self.write_piece(wire, &body)?;
+            },
+            _ => self.write_piece(wire, &body)?,
+        }
+        if self.framing == Framing::Chunked {
+            wire.write_all(b"0\r\n\r\n")?;
+        }
+        wire.flush()?;
+        Ok(matches!(self.framing, Framing::Length | Framing::Chunked))
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut lines = vec![format!("HTTP/1.1 {} Reason", self.status)];
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        match &self.framing {
+            // A 304 has no body, so it has no length either.
+            Framing::Length if self.status == 304 && self.body.is_empty() => {}
+            Framing::Length => lines.push(format!("Content-Length: {}", self.body.len())),
+            Framing::Chunked => lines.push("Transfer-Encoding: chunked".to_owned()),
+            Framing::Close => lines.push("Connection: close".to_owned()),
+            Framing::Claimed(claims) => lines.extend(claims.iter().cloned()),
+        }
+        format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes()
+    }
+
+    fn write_piece(&self, wire: &mut dyn Wire, piece: &[u8]) -> io::Result<()> {
+        if self.framing == Framing::Chunked && !piece.is_empty() {
+            wire.write_all(format!("{:x}\r\n", piece.len()).as_bytes())?;
+            wire.write_all(piece)?;
+            return wire.write_all(b"\r\n");
+        }
+        wire.write_all(piece)
+    }
+
+    /// What a proper server makes of conditions and ranges.
+    fn apply_conditions(&mut self, seen: &Seen) {
+        let tag = self.header("etag").unwrap_or_default().to_owned();
+        let date = self.header("last-modified").map(str::to_owned);
+        let weak = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        let is_same = match seen.header("if-none-match") {
+            Some(tags) => tags.split(',').any(|theirs| weak(theirs) == weak(&tag)),
+            None => date.is_some() && seen.header("if-modified-since") == date.as_deref(),
+        };
+        if is_same {
+            (self.status, self.body) = (304, Vec::new());
+            return;
+        }
+        let Some(range) = seen.header("range").and_then(|range| range.strip_prefix("bytes="))
+        else {
+            return;
+        };
+        if seen.header("if-range").is_some_and(|theirs| theirs != tag) {
+            return;
+        }
+        let first: usize = range.trim_end_matches('-').parse().unwrap_or(0);
+        let total = self.body.len();
+        let range = if total <= first {
+            (self.status, self.body) = (416, Vec::new());
+            format!("bytes */{total}")
+        } else {
+            self.status = 206;
+            self.body.drain(..first);
+            format!("bytes {first}-{}/{total}", total - 1)
+        };
+        self.headers.push(("Content-Range".to_owned(), range));
+    }
+}
+
+/// Lets time pass until the client has gone.
+fn stall(raw: &TcpStream, hands: &Hands) {
+    while !is_gone(raw) {
+        (hands.advance)(Duration::from_secs(2));
+    }
+}
+
+/// Waits until the client waits, or has gone.
+fn settle(raw: &TcpStream, hands: &Hands, armed: u64) {
+    while (hands.armed)() <= armed && !is_gone(raw) {}
+}
+
+/// Looks, for a moment, whether the client has closed.
+fn is_gone(raw: &TcpStream) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    let before = raw.read_timeout().ok().flatten();
+    drop(raw.set_read_timeout(Some(Duration::from_millis(1))));
+    let peeked = raw.peek(&mut [0]);
+    drop(raw.set_read_timeout(before));
+    match peeked {
+        Ok(n) => n == 0,
+        Err(error) => !matches!(error.kind(), WouldBlock | TimedOut | Interrupted),
+    }
+}
+
+/// Carries bytes in both directions until one side ends.
+fn tunnel(raw: &TcpStream, to: SocketAddr) -> io::Result<()> {
+    let far = TcpStream::connect(to)?;
+    let (mut near_in, mut far_out) = (raw.try_clone()?, far.try_clone()?);
+    let there = thread::spawn(move || {
+        drop(io::copy(&mut near_in, &mut far_out));
+        drop(far_out.shutdown(Shutdown::Write));
+    });
+    let (mut far_in, mut near_out) = (far, raw.try_clone()?);
+    drop(io::copy(&mut far_in, &mut near_out));
+    drop(raw.shutdown(Shutdown::Both));
+    drop(there.join());
+    Ok(())
+}
