@@ -32,7 +32,7 @@ impl Kind {
 }
 
 /// How stored bytes are coded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Coding {
     Gzip,
     Zstd,
