@@ -84,7 +84,7 @@ fn thousandths(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
 
-    fn with(name: HeaderName, values: &[&str]) -> HeaderMap {
+    fn with(name: &HeaderName, values: &[&str]) -> HeaderMap {
         values.iter().map(|value| (name.clone(), value.parse().unwrap())).collect()
     }
 
@@ -111,7 +111,7 @@ mod tests {
             (&["gzip;q=1.5"], false),
             (&[",,;q=1,"], false),
         ] {
-            assert_eq!(wants_gzip(&with(ACCEPT_ENCODING, values)), wanted, "{values:?}");
+            assert_eq!(wants_gzip(&with(&ACCEPT_ENCODING, values)), wanted, "{values:?}");
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
             ("text/markdown;q=x", false),
             ("", false),
         ] {
-            assert_eq!(wants_markdown(&with(ACCEPT, &[value])), wanted, "{value}");
+            assert_eq!(wants_markdown(&with(&ACCEPT, &[value])), wanted, "{value}");
         }
     }
 }

@@ -111,9 +111,9 @@ pub fn text_line(access: &Access) -> String {
     let name = access.token_name.as_deref().unwrap_or("-");
     write!(line, "{} - {} [{}] \"", access.client, escaped(name, '-'), stamp(seconds))
         .expect("memory takes everything");
-    write!(
+    writeln!(
         line,
-        "{} {} {}\" {} {} \"{}\" \"{}\"\n",
+        "{} {} {}\" {} {} \"{}\" \"{}\"",
         escaped(&access.method, ' '),
         escaped(&without_secrets(&access.target), ' '),
         access.version,

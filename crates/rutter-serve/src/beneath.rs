@@ -133,9 +133,7 @@ impl Root {
     pub(crate) fn glance(&self, name: &str) -> Option<Identity> {
         let stat = rustix::fs::statat(&*self.folder()?, name, AtFlags::empty()).ok()?;
         #[expect(
-            clippy::unnecessary_cast,
             clippy::cast_sign_loss,
-            clippy::cast_lossless,
             clippy::cast_possible_wrap,
             reason = "the types of these fields differ between systems; values of a file are small"
         )]

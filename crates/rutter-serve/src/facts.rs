@@ -64,11 +64,13 @@ impl Need {
 #[derive(Debug)]
 pub(crate) struct Known {
     table: Mutex<Generations<(Identity, Need), Facts>>,
+    /// Held while a file is read.
+    locks: [Mutex<()>; 16],
 }
 
 impl Known {
     pub(crate) fn new() -> Self {
-        Self { table: Mutex::new(Generations::new(MOST)) }
+        Self { table: Mutex::new(Generations::new(MOST)), locks: Default::default() }
     }
 
     pub(crate) fn get(&self, identity: Identity, need: Need) -> Option<Facts> {
@@ -86,7 +88,14 @@ impl Known {
         if let Some(facts) = self.get(identity, need) {
             return Ok(Some(facts));
         }
-        let facts = find(file, need)?;
+        // Of many who want to know the same, one reads.
+        let lock = usize::try_from(identity.inode).unwrap_or(0) % self.locks.len();
+        let lock = self.locks.get(lock).map(|lock| lock.lock());
+        if let Some(facts) = self.get(identity, need) {
+            return Ok(Some(facts));
+        }
+        let facts = find(|| At { file, at: 0 }, need)?;
+        drop(lock);
         if Identity::of(file)? != Some(identity) {
             return Ok(None);
         }
@@ -96,24 +105,25 @@ impl Known {
     }
 }
 
-fn find(file: &File, need: Need) -> io::Result<Facts> {
+/// Finds out what is needed; `open` starts from the first byte each time.
+pub(crate) fn find<R: Read>(open: impl Fn() -> R, need: Need) -> io::Result<Facts> {
     match need {
         Need::Collection(coding) => {
             // One that says nothing about itself is known by its bytes (D08).
-            let facts = first_line(file, coding).unwrap_or_default();
+            let facts = first_line(open(), coding).unwrap_or_default();
             if facts.tag.is_some() {
                 return Ok(facts);
             }
-            let stored = Some(digest(At { file, at: 0 })?);
+            let stored = Some(digest(open())?);
             Ok(Facts { tag: stored, stored, ..facts })
         }
         Need::Bytes => {
-            let stored = Some(digest(At { file, at: 0 })?);
+            let stored = Some(digest(open())?);
             Ok(Facts { tag: stored, stored, ..Facts::default() })
         }
         Need::Gzip => {
-            let stored = Some(digest(At { file, at: 0 })?);
-            let text = digest(flate2::read::MultiGzDecoder::new(At { file, at: 0 })).ok();
+            let stored = Some(digest(open())?);
+            let text = digest(flate2::read::MultiGzDecoder::new(open())).ok();
             Ok(Facts { tag: text.or(stored), stored, text, ..Facts::default() })
         }
     }
@@ -161,14 +171,13 @@ struct Told {
 }
 
 /// What line 1 of a collection says.
-fn first_line(file: &File, coding: Option<Coding>) -> Option<Facts> {
-    let input = At { file, at: 0 };
+fn first_line(mut input: impl Read, coding: Option<Coding>) -> Option<Facts> {
     let mut line = Vec::new();
     let mut read = |input: &mut dyn Read| {
         BufReader::new(input.take(LONGEST_LINE)).read_until(b'\n', &mut line).ok()
     };
     match coding {
-        None => read(&mut { input }),
+        None => read(&mut input),
         Some(Coding::Gzip) => read(&mut flate2::read::MultiGzDecoder::new(input)),
         Some(Coding::Zstd) => {
             let mut decoder = zstd::Decoder::new(input).ok()?;
@@ -223,14 +232,14 @@ mod tests {
             (Some(Coding::Gzip), gzip(text.as_bytes())),
             (Some(Coding::Zstd), zstd),
         ] {
-            let facts = find(&file(&bytes), Need::Collection(coding)).unwrap();
+            let facts = find(|| bytes.as_slice(), Need::Collection(coding)).unwrap();
             assert_eq!(facts.tag, Digest::parse(&sum), "{coding:?}");
             assert_eq!(facts.generated, Some(1_777_593_609));
             assert!(facts.is_delta && facts.expires == Some(1_780_272_000));
         }
         // One that says nothing is known by its bytes.
         for bytes in [&b"nonsense"[..], b"", b"{\"collection\":{}}\n", &gzip(b"x")] {
-            let facts = find(&file(bytes), Need::Collection(Some(Coding::Gzip))).unwrap();
+            let facts = find(|| bytes, Need::Collection(Some(Coding::Gzip))).unwrap();
             assert_eq!((facts.tag, facts.generated), (Some(Digest::of(bytes)), None));
         }
     }
@@ -238,10 +247,10 @@ mod tests {
     #[test] // D08
     fn spec_a_compressed_twin_is_known_by_its_text() {
         let bytes = gzip(b"text");
-        let facts = find(&file(&bytes), Need::Gzip).unwrap();
+        let facts = find(|| bytes.as_slice(), Need::Gzip).unwrap();
         assert_eq!(facts.tag, Some(Digest::of(b"text")));
         assert_eq!(facts.stored, Some(Digest::of(&bytes)));
-        let facts = find(&file(b"no gzip"), Need::Gzip).unwrap();
+        let facts = find(|| &b"no gzip"[..], Need::Gzip).unwrap();
         assert_eq!(facts.tag, Some(Digest::of(b"no gzip")));
     }
 

@@ -33,6 +33,14 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.young.get(key).map(|(value, _)| value)
     }
 
+    /// Whether it is old.
+    pub(crate) fn is_old<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.old.contains_key(key)
+    }
+
     /// What is there, which makes it young.
     pub(crate) fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where

@@ -41,9 +41,9 @@ impl Limiter {
         let known = table.get(&whose);
         let full = known.as_ref().map_or(now, |full| (**full).max(now));
         let next = full + rate.every;
-        let ahead = next.duration_since(now);
-        if room < ahead {
-            return Err(ahead - room);
+        let wait = next.duration_since(now).saturating_sub(room);
+        if !wait.is_zero() {
+            return Err(wait);
         }
         match known {
             Some(full) => *full = next,

@@ -61,7 +61,7 @@ impl Metrics {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn from_memory(&self) {
+    pub(crate) fn remembered(&self) {
         self.from_memory.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -135,7 +135,7 @@ impl Limits {
         head: 16 << 10,
         fields: 100,
         head_time: Duration::from_secs(10),
-        idle: Duration::from_secs(60),
+        idle: Duration::from_mins(1),
         stall: Duration::from_secs(30),
         drain: Duration::from_secs(10),
         recheck: Duration::from_millis(100),

@@ -21,6 +21,7 @@ use std::hint::black_box;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rutter_arc::CrawlRate;
@@ -122,7 +123,7 @@ impl Grant {
 /// All tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
-    grants: Vec<Grant>,
+    grants: Vec<Arc<Grant>>,
 }
 
 #[derive(Deserialize)]
@@ -158,7 +159,7 @@ impl Tokens {
             let line = before.matches('\n').count() + 1;
             TokenError::Form { line, message: error.message().to_owned() }
         })?;
-        let mut grants: Vec<Grant> = Vec::new();
+        let mut grants: Vec<Arc<Grant>> = Vec::new();
         for Written { name, hash, scopes, rate, expires } in written.token {
             let wrong = |key| TokenError::Value { name: name.clone(), key };
             let Digest(hash) = Digest::parse(&hash).ok_or_else(|| wrong("hash"))?;
@@ -173,7 +174,7 @@ impl Tokens {
             if grants.iter().any(|grant| grant.name == name) {
                 return Err(TokenError::Twice(name));
             }
-            grants.push(Grant { name, scopes, rate, expires, hash });
+            grants.push(Arc::new(Grant { name, scopes, rate, expires, hash }));
         }
         Ok(Self { grants })
     }
@@ -189,7 +190,7 @@ impl Tokens {
     }
 
     /// Whose token this is; `None` for nobody's and for one that has ended.
-    pub fn find(&self, token: &[u8], now: i64) -> Option<&Grant> {
+    pub fn find(&self, token: &[u8], now: i64) -> Option<Arc<Grant>> {
         if LONGEST < token.len() {
             return None;
         }
@@ -200,7 +201,7 @@ impl Tokens {
                 found = Some(grant);
             }
         }
-        found.filter(|grant| grant.expires.is_none_or(|end| now < end))
+        found.filter(|grant| grant.expires.is_none_or(|end| now < end)).map(Arc::clone)
     }
 }
 
@@ -291,6 +292,8 @@ pub fn new_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     const NEW: NewToken<'_> =
@@ -320,7 +323,6 @@ mod tests {
         }
         assert!(matches!(new_token(&path, &NEW), Err(TokenError::Twice(_))));
         assert!(!format!("{tokens:?}").contains("sha256"));
-        use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 

@@ -1,0 +1,12 @@
+//! The server over real sockets, on the loopback address only.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
+mod client;
+mod conditions;
+mod escape;
+mod limits;
+mod partner;
+mod raw;
+mod serving;
+mod swap;
