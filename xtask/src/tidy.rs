@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{cargo, root};
 
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("rutter-finding", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
@@ -46,6 +46,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-survival",
         ],
     ),
+    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-page"]),
     (
         "rutter",
         &[
@@ -56,6 +57,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "rutter-finding",
             "rutter-page",
             "rutter-scp",
+            "rutter-serve",
             "rutter-signpost",
             "rutter-spxi",
             "rutter-survival",
