@@ -50,8 +50,9 @@ pub(crate) struct About<'a> {
     pub(crate) media_type: &'a str,
     pub(crate) coding: Option<Coding>,
     pub(crate) kind: Kind,
-    /// Seconds since 1970.
+    /// Seconds since 1970, likewise the time of day.
     pub(crate) modified: i64,
+    pub(crate) now: i64,
     pub(crate) is_restricted: bool,
     pub(crate) role: Role<'a>,
 }
@@ -83,7 +84,8 @@ impl Ready {
         lifetimes: &Lifetimes,
     ) -> Self {
         let length = bytes.as_ref().map_or(identity.size, |bytes| bytes.len() as u64);
-        let modified = facts.generated.unwrap_or(about.modified);
+        // A date that is still to come is not one of a change (RFC 9110, 8.8.2.1).
+        let modified = facts.generated.unwrap_or(about.modified).min(about.now);
         let suffix = if about.role == Role::Coded { "-gzip" } else { "" };
         let tag = facts.tag.map(|digest| format!("\"{digest}{suffix}\""));
         let kind = match about.kind {

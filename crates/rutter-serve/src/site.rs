@@ -353,7 +353,7 @@ impl Site {
             Place::Folder => return Ok(Some(Found::Moved(format!("{path}/")))),
         };
         let open = |name: &str| self.open_file(name, links);
-        let fact = catalog.get(&name).unwrap_or_else(|| guessed(&name));
+        let fact = fact_of(catalog, &name);
         let is_restricted = fact.needs_token || self.is_restricted(&name, &identity, catalog)?;
         let mut seen = vec![(name.clone(), Some(identity))];
         let twin_name = fact.twin.clone().filter(|_| fact.kind == Kind::Page && !is_restricted);
@@ -375,13 +375,14 @@ impl Site {
         };
         let make = |name: &str, role, fact: &Fact, file, identity: Identity, coding| {
             let told = fact.modified.filter(|_| catalog.describes(&identity));
-            let modified = told.unwrap_or_else(|| identity.modified_seconds()).min(now());
+            let modified = told.unwrap_or_else(|| identity.modified_seconds());
             let about = About {
                 name,
                 media_type: &fact.media_type,
                 coding,
                 kind: fact.kind,
                 modified,
+                now: now(),
                 is_restricted,
                 role,
             };
@@ -403,7 +404,7 @@ impl Site {
         };
         let markdown = match (twin, &twin_name) {
             (Some((file, identity)), Some(name)) => {
-                let fact = catalog.get(name).unwrap_or_else(|| guessed(name));
+                let fact = fact_of(catalog, name);
                 let Some(ready) = make(name, Role::Twin, &fact, file, identity, None)? else {
                     return Ok(None);
                 };
@@ -445,8 +446,9 @@ impl Site {
         }
         match self.0.root.open(&asked.name, links) {
             Ok(Opened::File(file, identity)) => Ok(Place::File(asked.name, file, identity)),
-            Ok(Opened::Folder) => file(index).map(|_| Place::Folder),
-            Err(_) => file(format!("{}.html", asked.name)),
+            // A page and a folder may share a name.
+            Ok(Opened::Folder) if file(index).is_ok() => Ok(Place::Folder),
+            _ => file(format!("{}.html", asked.name)),
         }
     }
 
@@ -515,6 +517,19 @@ impl Site {
 fn coming(path: &Path, name: &str) -> Result<bool, Refusal> {
     let next = Catalog::load(path).map_err(|_| Refusal::Busy)?;
     if next.is_there() { Ok(next.is_restricted(name)) } else { Err(Refusal::Busy) }
+}
+
+/// What is known of a file: by the build, where it knows, else by the name.
+fn fact_of(catalog: &Catalog, name: &str) -> Fact {
+    match catalog.get(name) {
+        // Files of the owner that the build only copied.
+        Some(told) if &*told.media_type == "application/octet-stream" => {
+            let Fact { media_type, coding, kind, twin, .. } = guessed(name);
+            Fact { media_type, coding, kind, twin, ..told }
+        }
+        Some(told) => told,
+        None => guessed(name),
+    }
 }
 
 fn guessed(name: &str) -> Fact {

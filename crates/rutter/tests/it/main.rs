@@ -15,6 +15,7 @@
 
 mod arc;
 mod kill;
+mod serve;
 
 use std::fmt::Write as _;
 use std::fs;
