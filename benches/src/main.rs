@@ -17,10 +17,12 @@ mod arc;
 mod build;
 mod corpus;
 mod extract;
+mod load;
 mod roles;
 mod scale;
 mod score;
 mod scp;
+mod serve;
 mod sitemap;
 mod table;
 
@@ -38,7 +40,7 @@ fn main() -> anyhow::Result<()> {
             println!("{seconds} {} {counted}", roles::peak_memory()?);
             Ok(())
         }
-        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap")) => {
+        Some(chore @ ("arc" | "build" | "scp" | "extract" | "sitemap" | "serve" | "load")) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
                 let at = rest.iter().position(|arg| arg == name);
@@ -68,6 +70,15 @@ fn main() -> anyhow::Result<()> {
                 let python = path("--python");
                 let n_rounds = number("--rounds", 3) as usize;
                 return build::run(&build::Places { site, others, python, n_rounds });
+            }
+            if chore == "serve" {
+                let (seconds, n_rounds) = (number("--seconds", 10), number("--rounds", 3));
+                let rutter = load::program(path("--rutter"))?;
+                let plan = serve::Plan { rutter, seconds, n_rounds: n_rounds as usize };
+                return serve::run(&plan);
+            }
+            if chore == "load" {
+                return load::run(&load::program(path("--rutter"))?, number("--seconds", 8));
             }
             if chore == "arc" {
                 return arc::run(number("--pages", 1_000_000), n_rounds);

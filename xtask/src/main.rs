@@ -37,6 +37,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench scale [--pages N]   memory of building a site of a million pages
   bench sitemap    speed and memory of sitemaps beside peers
   bench arc        speed and memory of ARC sitemaps beside bare streaming
+  bench serve      requests and bytes a second of `rutter serve` beside nginx, and its memory
+  load             `rutter serve` with slow clients, swaps under load and kills
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         ["outside", folder] => score::outside(folder),
         ["schemaorg", file] => schemaorg::run(file),
         ["bench", rest @ ..] => bench(rest),
+        ["load", rest @ ..] => load(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
@@ -111,10 +114,30 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["arc", rest @ ..] = rest {
         return run(command.arg("arc").args(rest));
     }
+    if let ["serve", rest @ ..] = rest {
+        outside::need("nginx", "nginx-light")?;
+        outside::need("wrk", "wrk")?;
+        outside::need("curl", "curl")?;
+        return run(command.arg("serve").arg("--rutter").arg(release()?).args(rest));
+    }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;
     let rest = if rest.is_empty() { &["scp"][..] } else { rest };
     run(command.args(rest))
+}
+
+/// `rutter serve` under duress.
+fn load(rest: &[&str]) -> anyhow::Result<()> {
+    outside::need("wrk", "wrk")?;
+    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
+    run(command.arg("load").arg("--rutter").arg(release()?).args(rest))
+}
+
+/// The program as it is released.
+fn release() -> anyhow::Result<PathBuf> {
+    run(cargo(&["build", "--release", "--quiet", "--package", "rutter"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target.unwrap_or_else(|| root().join("target")).join("release/rutter"))
 }
 
 /// The folder of the workspace.

@@ -137,7 +137,6 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         None => {
             out.say("no served.json: types by the names of files, tags by their bytes");
             // Whoever asks meanwhile waits for one file only.
-            let site = site.clone();
             thread::spawn(move || site.warm());
         }
     }

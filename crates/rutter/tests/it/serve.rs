@@ -269,28 +269,29 @@ fn spec_every_file_of_the_example_has_its_headers() {
         }
         if let Some(twin) = file.and_then(|file| file["twin"].as_str()) {
             n_twins += 1;
-            let mut paths = vec![path.clone(), path.trim_end_matches(".html").to_owned()];
-            if let Some(folder) = path.strip_suffix("index.html") {
-                paths = vec![path.clone(), folder.to_owned()];
-            }
-            for path in paths {
-                let answer = serving.get(&path, &[("Accept", "text/markdown")]);
-                let text = fs::read(public.join(twin)).unwrap();
-                let kind = answer.header("content-type");
-                assert_eq!(kind, Some("text/markdown; charset=utf-8"), "{path}");
-                let tokens = text.len().div_ceil(4).to_string();
-                assert_eq!(answer.header("x-markdown-tokens"), Some(tokens.as_str()));
-                assert_eq!(
-                    (answer.header("vary"), &answer.body),
-                    (Some("accept"), &text),
-                    "{path}"
-                );
-            }
+            let text = fs::read(public.join(twin)).unwrap();
+            check_twin(&serving, &path, &text);
         }
     }
     assert!(40 < n_described && 10 < n_twins && 3 < n_coded, "{n_described} {n_twins} {n_coded}");
     let index = serving.get("/spxi-index.jsonld", &[]);
     assert_eq!(index.header("content-type"), Some("application/ld+json"));
+}
+
+/// At every address of a page its twin is to be had.
+fn check_twin(serving: &Serving, path: &str, text: &[u8]) {
+    let short = match path.strip_suffix("index.html") {
+        Some(folder) => folder,
+        None => path.trim_end_matches(".html"),
+    };
+    for path in [path, short] {
+        let answer = serving.get(path, &[("Accept", "text/markdown")]);
+        let kind = answer.header("content-type");
+        assert_eq!(kind, Some("text/markdown; charset=utf-8"), "{path}");
+        let tokens = text.len().div_ceil(4).to_string();
+        assert_eq!(answer.header("x-markdown-tokens"), Some(tokens.as_str()));
+        assert_eq!((answer.header("vary"), answer.body.as_slice()), (Some("accept"), text));
+    }
 }
 
 #[test] // reliability E13
