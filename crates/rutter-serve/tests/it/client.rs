@@ -173,6 +173,10 @@ impl<S: Read + Write> Client<S> {
         Self { stream: BufReader::new(stream) }
     }
 
+    pub(crate) fn stream(&self) -> &S {
+        self.stream.get_ref()
+    }
+
     pub(crate) fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
         self.try_ask(method, path, headers).unwrap()
     }

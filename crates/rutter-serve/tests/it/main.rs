@@ -4,9 +4,11 @@
 
 mod client;
 mod conditions;
+mod embed;
 mod escape;
 mod limits;
 mod partner;
 mod raw;
 mod serving;
 mod swap;
+mod tls;
