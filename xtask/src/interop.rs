@@ -1,9 +1,11 @@
 //! Files we write, read by others; files others write, read by us.
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
 use crate::{cargo, outside, root, run};
 
@@ -29,7 +31,31 @@ pub(crate) fn run_all() -> anyhow::Result<()> {
     let status = rutter().arg("check").arg(&damaged).output()?.status;
     ensure!(status.code() == Some(1), "a damaged file was not found out");
     let make = root().join("conformance/vectors/scp/make.py");
-    run(Command::new(&python).arg(make).arg("--check"))
+    run(Command::new(&python).arg(make).arg("--check"))?;
+    served(&folder)
+}
+
+/// What clients that know nothing of us get of a collection: curl and requests
+/// undo the coding they know, and a plain socket sees the stored bytes.
+fn served(folder: &Path) -> anyhow::Result<()> {
+    outside::need("curl", "curl")?;
+    let python = outside::python(&["requests", "zstandard"])?;
+    let mut serve = rutter();
+    serve.args(["serve"]).arg(folder).args(["--listen", "127.0.0.1:0", "--access-log", "off"]);
+    let mut server = serve.stderr(Stdio::piped()).spawn()?;
+    let mut check = || {
+        let mut line = String::new();
+        let said = server.stderr.take().context("no stderr")?;
+        let mut said = BufReader::new(said);
+        said.read_line(&mut line)?;
+        let address = line.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let script = root().join("xtask/interop.py");
+        run(Command::new(&python).arg(script).arg("served").arg(folder).arg(address))
+    };
+    let result = check();
+    server.kill()?;
+    server.wait()?;
+    result
 }
 
 fn rutter() -> Command {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::header::{
-    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -46,8 +46,7 @@ impl Answering {
         Self(Inner::Now(Some(response)))
     }
 
-    /// Whether it is there already and says that there is no such file.
-    pub(crate) fn soon(future: impl Future<Output = Response<Body>> + Send + 'static) -> Self {
+    fn soon(future: impl Future<Output = Response<Body>> + Send + 'static) -> Self {
         Self(Inner::Soon(Box::pin(future)))
     }
 }
@@ -272,10 +271,5 @@ fn finish(
 ) -> Response<Body> {
     let name = client.grant.as_ref().map(|grant| grant.name.as_str());
     report.answered(response.status().as_u16(), name);
-    let mut response =
-        response.map(|body| if is_head { Body::empty() } else { body }.reported(report));
-    if client.grant.is_some() && !response.headers().contains_key(VARY) {
-        response.headers_mut().insert(VARY, HeaderValue::from_static("authorization"));
-    }
-    response
+    response.map(|body| if is_head { Body::empty() } else { body }.reported(report))
 }

@@ -84,8 +84,8 @@ impl Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        if let Some(report) = self.report.take() {
-            report.end(self.sent);
+        if let Some(report) = &mut self.report {
+            report.sent(self.sent);
         }
     }
 }

@@ -117,11 +117,26 @@ impl Report {
         }
     }
 
-    pub(crate) fn end(self, sent: u64) {
-        self.metrics.sent(sent);
-        if let Some(note) = self.note {
+    /// Bytes of the body that were taken.
+    pub(crate) fn sent(&mut self, bytes: u64) {
+        self.metrics.sent(bytes);
+        if let Some(note) = &mut self.note {
+            note.access.bytes = bytes;
+        }
+    }
+}
+
+/// Whoever left before there was an answer is on record too, with status 499
+/// as nginx has it.
+const LEFT: u16 = 499;
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if let Some(note) = self.note.take() {
             let Note { mut access, start, sinks } = *note;
-            access.bytes = sent;
+            if access.status == 0 {
+                access.status = LEFT;
+            }
             access.duration = start.elapsed();
             tell(&sinks, &access);
         }
