@@ -44,10 +44,15 @@ fn served(folder: &Path) -> anyhow::Result<()> {
     serve.args(["serve"]).arg(folder).args(["--listen", "127.0.0.1:0", "--access-log", "off"]);
     let mut server = serve.stderr(Stdio::piped()).spawn()?;
     let mut check = || {
-        let mut line = String::new();
         let said = server.stderr.take().context("no stderr")?;
-        let mut said = BufReader::new(said);
-        said.read_line(&mut line)?;
+        let mut said = BufReader::new(said).lines();
+        // The compiler may have something to say first.
+        let line = loop {
+            let line = said.next().context("it did not start")??;
+            if line.starts_with("serving ") {
+                break line;
+            }
+        };
         let address = line.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let script = root().join("xtask/interop.py");
         run(Command::new(&python).arg(script).arg("served").arg(folder).arg(address))
