@@ -2,6 +2,7 @@
 
 usage: interop.py make FILE     the example pages 250 times, as JSON Lines
        interop.py read FOLDER   harbour.scp, .scp.gz and .scp.zst are there
+       interop.py served FOLDER ADDRESS   the same, served there
 """
 import gzip
 import hashlib
@@ -26,6 +27,43 @@ if sys.argv[1] == "make":
     sys.exit()
 
 folder = pathlib.Path(sys.argv[2])
+
+if sys.argv[1] == "served":
+    import http.client
+    import subprocess
+
+    import requests
+
+    plain = (folder / "harbour.scp").read_bytes()
+    knows = subprocess.run(["curl", "--version"], capture_output=True, check=True).stdout
+    for ending in ["scp", "scp.gz", "scp.zst"]:
+        stored = (folder / f"harbour.{ending}").read_bytes()
+        url = f"http://{sys.argv[3]}/harbour.{ending}"
+        # A plain client gets the stored bytes, whatever it accepts.
+        connection = http.client.HTTPConnection(sys.argv[3])
+        connection.request("GET", f"/harbour.{ending}", headers={"Accept-Encoding": "br"})
+        answer = connection.getresponse()
+        assert answer.read() == stored, f"raw {ending}"
+        assert answer.headers["Content-Type"] == "application/scp"
+        assert answer.headers["Content-Length"] == str(len(stored))
+        coding = {"scp": None, "scp.gz": "gzip", "scp.zst": "zstd"}[ending]
+        assert answer.headers["Content-Encoding"] == coding
+        curl = ["curl", "--silent", "--show-error", "--fail"]
+        assert subprocess.run(curl + [url], capture_output=True).stdout == stored, f"curl {ending}"
+        # Where curl knows the coding, it undoes it.
+        if coding != "zstd" or b"zstd" in knows:
+            got = subprocess.run(curl + ["--compressed", url], capture_output=True, check=True)
+            assert got.stdout == plain, f"curl --compressed {ending}"
+        # requests undoes gzip always, zstd where its urllib3 can.
+        got = requests.get(url, timeout=60)
+        if coding == "zstd" and got.content == stored:
+            assert zstandard.ZstdDecompressor().decompress(got.content) == plain
+        else:
+            assert got.content == plain, f"requests {ending}"
+        assert requests.get(url, headers={"If-None-Match": got.headers["ETag"]}).status_code == 304
+    print("interop: curl, requests and a plain client get the right bytes")
+    sys.exit()
+
 plain = (folder / "harbour.scp").read_bytes()
 
 # Every reader gives the whole text.

@@ -17,12 +17,14 @@ mod arc;
 mod build;
 mod corpus;
 mod extract;
+mod load;
 mod logs;
 mod markers;
 mod roles;
 mod scale;
 mod score;
 mod scp;
+mod serve;
 mod sitemap;
 mod spxi;
 mod store;
@@ -43,8 +45,8 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Some(
-            chore @ ("arc" | "build" | "extract" | "logs" | "markers" | "scp" | "sitemap" | "spxi"
-            | "store"),
+            chore @ ("arc" | "build" | "extract" | "load" | "logs" | "markers" | "scp" | "serve"
+            | "sitemap" | "spxi" | "store"),
         ) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
@@ -75,6 +77,15 @@ fn main() -> anyhow::Result<()> {
                 let python = path("--python");
                 let n_rounds = number("--rounds", 3) as usize;
                 return build::run(&build::Places { site, others, python, n_rounds });
+            }
+            if chore == "serve" {
+                let (seconds, n_rounds) = (number("--seconds", 10), number("--rounds", 3));
+                let rutter = load::program(path("--rutter"))?;
+                let plan = serve::Plan { rutter, seconds, n_rounds: n_rounds as usize };
+                return serve::run(&plan);
+            }
+            if chore == "load" {
+                return load::run(&load::program(path("--rutter"))?, number("--seconds", 8));
             }
             if chore == "arc" {
                 return arc::run(number("--pages", 1_000_000), n_rounds);

@@ -1,9 +1,11 @@
 //! Files we write, read by others; files others write, read by us.
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
 use crate::{cargo, outside, root, run};
 
@@ -37,7 +39,36 @@ pub(crate) fn run_all() -> anyhow::Result<()> {
     run(build.arg("--out").arg(&public).arg("--state").arg(&state))?;
     let expected = root().join("crates/rutter/tests/spxi/harbour.nq");
     let script = root().join("xtask/spxi.py");
-    run(Command::new(&python).arg(script).arg(public.join("spxi-index.jsonld")).arg(expected))
+    run(Command::new(&python).arg(script).arg(public.join("spxi-index.jsonld")).arg(expected))?;
+    served(&folder)
+}
+
+/// What clients that know nothing of us get of a collection: curl and requests
+/// undo the coding they know, and a plain socket sees the stored bytes.
+fn served(folder: &Path) -> anyhow::Result<()> {
+    outside::need("curl", "curl")?;
+    let python = outside::python(&["requests", "zstandard"])?;
+    let mut serve = rutter();
+    serve.args(["serve"]).arg(folder).args(["--listen", "127.0.0.1:0", "--access-log", "off"]);
+    let mut server = serve.stderr(Stdio::piped()).spawn()?;
+    let mut check = || {
+        let said = server.stderr.take().context("no stderr")?;
+        let mut said = BufReader::new(said).lines();
+        // The compiler may have something to say first.
+        let line = loop {
+            let line = said.next().context("it did not start")??;
+            if line.starts_with("serving ") {
+                break line;
+            }
+        };
+        let address = line.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let script = root().join("xtask/interop.py");
+        run(Command::new(&python).arg(script).arg("served").arg(folder).arg(address))
+    };
+    let result = check();
+    server.kill()?;
+    server.wait()?;
+    result
 }
 
 fn rutter() -> Command {

@@ -43,6 +43,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench markers    time of looking for a site's SPXI markers beside extraction
   bench spxi       speed of judging an SPXI index beside parsing it
   bench logs [--lines N]   speed and memory of reading access logs beside splitting lines
+  bench serve      requests and bytes a second of `rutter serve` beside nginx, and its memory
+  load             `rutter serve` with slow clients, swaps under load and kills
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),
         ["bench", rest @ ..] => bench(rest),
+        ["load", rest @ ..] => load(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
@@ -122,10 +125,30 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let [chore @ ("arc" | "logs" | "spxi" | "store"), rest @ ..] = rest {
         return run(command.arg(chore).args(rest));
     }
+    if let ["serve", rest @ ..] = rest {
+        outside::need("nginx", "nginx-light")?;
+        outside::need("wrk", "wrk")?;
+        outside::need("curl", "curl")?;
+        return run(command.arg("serve").arg("--rutter").arg(release()?).args(rest));
+    }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;
     let rest = if rest.is_empty() { &["scp"][..] } else { rest };
     run(command.args(rest))
+}
+
+/// `rutter serve` under duress.
+fn load(rest: &[&str]) -> anyhow::Result<()> {
+    outside::need("wrk", "wrk")?;
+    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
+    run(command.arg("load").arg("--rutter").arg(release()?).args(rest))
+}
+
+/// The program as it is released.
+fn release() -> anyhow::Result<PathBuf> {
+    run(cargo(&["build", "--release", "--quiet", "--package", "rutter"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target.unwrap_or_else(|| root().join("target")).join("release/rutter"))
 }
 
 /// The folder of the workspace.

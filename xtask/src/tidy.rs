@@ -63,6 +63,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-survival",
         ],
     ),
+    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-page"]),
     (
         "rutter",
         &[
@@ -76,6 +77,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-logs",
             "rutter-page",
             "rutter-scp",
+            "rutter-serve",
             "rutter-signpost",
             "rutter-spxi",
             "rutter-survival",

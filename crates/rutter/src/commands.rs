@@ -14,7 +14,9 @@ pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pack;
 pub(crate) mod robots;
+pub(crate) mod serve;
 pub(crate) mod spxi;
+pub(crate) mod token;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -36,6 +36,11 @@ enum Command {
     Build(commands::build::Args),
     /// Judge files and say what is wrong with them
     Check(commands::check::Args),
+    /// Serve a built website over HTTP
+    Serve(commands::serve::Args),
+    /// Make tokens for partners
+    #[command(subcommand)]
+    Token(commands::token::Token),
     /// Explain a rule by its code or name
     Explain(commands::explain::Args),
     /// Read pages of HTML or Markdown into typed blocks
@@ -79,6 +84,8 @@ fn main() -> ExitCode {
         Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Discover(args) => commands::discover::run(args, &mut out),
+        Command::Serve(args) => commands::serve::run(args, &mut out),
+        Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
         Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),

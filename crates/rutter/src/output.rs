@@ -46,6 +46,16 @@ impl Output {
     }
 }
 
+/// The stream for lines that many threads write, such as an access log.
+pub(crate) fn stdout() -> Box<dyn Write + Send> {
+    Box::new(io::stdout())
+}
+
+/// Says something from another thread.
+pub(crate) fn say_aside(text: &str) {
+    drop(writeln!(anstream::stderr(), "{text}"));
+}
+
 /// What to do about an error.
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(ReadError::Refused(refusal)) = cause.downcast_ref() {

@@ -17,6 +17,7 @@ mod arc;
 mod discover;
 mod drown;
 mod kill;
+mod serve;
 mod spxi;
 
 use std::fmt::Write as _;

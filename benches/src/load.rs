@@ -1,0 +1,283 @@
+//! `rutter serve` under duress: load, slow clients, swaps and kills, each
+//! bounded in time. Fails where an answer is wrong or a bound is passed.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use rutter_page::Digest;
+
+use crate::serve::{Running, rutter, wrk};
+
+/// Swaps, clients, slow clients, kills.
+const SWAPS: usize = 200;
+const CLIENTS: usize = 100;
+const SLOW: usize = 1000;
+const KILLS: usize = 20;
+
+pub(crate) fn run(program: &Path, seconds: u64) -> anyhow::Result<()> {
+    let folder = std::env::temp_dir().join(format!("rutter-bench-load-{}", std::process::id()));
+    let public = folder.join("public");
+    fs::create_dir_all(&public)?;
+    let result = all(program, &public, seconds);
+    drop(fs::remove_dir_all(&folder));
+    result
+}
+
+fn all(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()> {
+    write_build(public, 0)?;
+    slow_heads(program, public, seconds)?;
+    slow_readers(program, public)?;
+    swaps(program, public)?;
+    kills(program, public)
+}
+
+/// Bytes of a build: each says which, so that a mixture shows.
+fn bytes(build: usize, size: usize) -> Vec<u8> {
+    let mut bytes = vec![(build % 251) as u8; size + build];
+    bytes.splice(..8, (build as u64).to_le_bytes());
+    bytes
+}
+
+const FILES: [(&str, usize); 3] =
+    [("small.json", 12_000), ("large.json", 1_000_000), ("page.html", 3000)];
+
+/// Puts a build in place as a publication does.
+fn write_build(public: &Path, build: usize) -> anyhow::Result<()> {
+    for (name, size) in FILES {
+        let beside = public.join(format!(".{name}"));
+        fs::write(&beside, bytes(build, size))?;
+        fs::rename(beside, public.join(name))?;
+    }
+    Ok(())
+}
+
+/// One answer: its status, tag and body.
+fn ask(
+    stream: &mut BufReader<TcpStream>,
+    path: &str,
+    tag: &str,
+) -> anyhow::Result<(u16, String, Vec<u8>)> {
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: a\r\nIf-None-Match: {tag}\r\n\r\n");
+    stream.get_mut().write_all(request.as_bytes())?;
+    let (mut status, mut tag, mut length) = (0, String::new(), 0);
+    loop {
+        let mut line = String::new();
+        ensure!(stream.read_line(&mut line)? != 0, "the connection ended");
+        let line = line.trim_end();
+        if status == 0 {
+            status =
+                line.split(' ').nth(1).and_then(|word| word.parse().ok()).context("no status")?;
+        } else if let Some(value) = line.strip_prefix("etag: ") {
+            value.clone_into(&mut tag);
+        } else if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse()?;
+        } else if line.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok((status, tag, body))
+}
+
+/// Whether body and tag are those of one build.
+fn is_whole(tag: &str, body: &[u8]) -> bool {
+    let Some(head) = body.first_chunk::<8>() else { return false };
+    let build = u64::from_le_bytes(*head) % 251;
+    body.iter().skip(8).all(|byte| u64::from(*byte) == build)
+        && tag == format!("\"{}\"", Digest::of(body))
+}
+
+fn connect(address: &str, from: Option<u8>) -> anyhow::Result<TcpStream> {
+    let to: SocketAddr = address.parse()?;
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+    if let Some(from) = from {
+        socket.bind(&SocketAddr::from(([127, 0, 0, from], 0)).into())?;
+    }
+    socket.connect(&to.into())?;
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    Ok(stream)
+}
+
+/// A thousand clients that never end their heads must not be felt by others,
+/// and must be gone soon.
+fn slow_heads(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()> {
+    let server = rutter(program, public, &[])?;
+    wrk(&server.address, "/small.json", 64, 1, None)?;
+    let calm = wrk(&server.address, "/small.json", 64, seconds, None)?;
+    let started = Instant::now();
+    let mut slow = Vec::new();
+    for n in 0..SLOW {
+        // From many addresses, or the cap for one would end it at once.
+        let mut stream = connect(&server.address, Some(2 + (n % 200) as u8))?;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n")?;
+        slow.push(stream);
+    }
+    let is_over = AtomicBool::new(false);
+    let (busy, gone) = std::thread::scope(|scope| {
+        let drip = scope.spawn(|| {
+            // A byte now and then, until the server has had enough.
+            while !slow.is_empty() && !is_over.load(Ordering::Relaxed) {
+                slow.retain_mut(|stream| {
+                    stream.set_nonblocking(true).is_ok()
+                        && stream.write_all(b"X").is_ok()
+                        && matches!(stream.read(&mut [0; 256]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+                });
+                std::thread::sleep(Duration::from_millis(500));
+            }
+            started.elapsed()
+        });
+        let busy = wrk(&server.address, "/small.json", 64, seconds.min(8), None);
+        let end = Instant::now() + Duration::from_secs(20);
+        while !drip.is_finished() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        (busy, drip.join().expect("the dripping does not panic"))
+    });
+    let busy = busy?;
+    println!(
+        "slow heads: p99 {:.2} ms calm, {:.2} ms with {SLOW}; {:.0} and {:.0} requests/s; gone after {:.1} s",
+        calm.p99,
+        busy.p99,
+        calm.requests,
+        busy.requests,
+        gone.as_secs_f64()
+    );
+    ensure!(busy.errors == 0.0, "{} errors", busy.errors);
+    ensure!(busy.p99 < 3.0 * calm.p99.max(1.0), "slow clients are felt");
+    ensure!(gone < Duration::from_secs(18), "slow clients are not cut");
+    Ok(())
+}
+
+/// Clients that take nothing of a large file cost little and hinder nobody.
+fn slow_readers(program: &Path, public: &Path) -> anyhow::Result<()> {
+    fs::write(public.join("huge.bin"), vec![7; 100_000_000])?;
+    let server = rutter(program, public, &[])?;
+    let mut slow = Vec::new();
+    for n in 0..SLOW {
+        let mut stream = connect(&server.address, Some(2 + (n % 200) as u8))?;
+        stream.write_all(b"GET /huge.bin HTTP/1.1\r\nHost: a\r\n\r\n")?;
+        slow.push(stream);
+    }
+    let busy = wrk(&server.address, "/small.json", 64, 3, None)?;
+    let (peak, most) = (server.peak(), (64 << 20) + (SLOW as u64 + 64) * (64 << 10));
+    println!(
+        "slow readers: {SLOW} of them, {:.0} requests/s and p99 {:.2} ms for others, {} MB of memory, at most {} MB",
+        busy.requests,
+        busy.p99,
+        peak / 1_000_000,
+        most / 1_000_000
+    );
+    drop(slow);
+    fs::remove_file(public.join("huge.bin"))?;
+    ensure!(peak <= most, "too much memory");
+    ensure!(busy.errors == 0.0, "{} errors", busy.errors);
+    Ok(())
+}
+
+/// Builds are swapped in while clients read.
+fn swaps(program: &Path, public: &Path) -> anyhow::Result<()> {
+    let server = rutter(program, public, &[])?;
+    let is_over = AtomicBool::new(false);
+    let (n_answers, n_mixed, n_missing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let started = Instant::now();
+    std::thread::scope(|scope| -> anyhow::Result<()> {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|number| {
+                let (is_over, n_answers, n_mixed, n_missing) =
+                    (&is_over, &n_answers, &n_mixed, &n_missing);
+                let address = &server.address;
+                scope.spawn(move || -> anyhow::Result<()> {
+                    let mut stream = BufReader::new(connect(address, None)?);
+                    let mut tag = String::from("\"none\"");
+                    let (name, _) = FILES[number % FILES.len()];
+                    while !is_over.load(Ordering::Relaxed) {
+                        let (status, found, body) = ask(&mut stream, name, &tag)?;
+                        n_answers.fetch_add(1, Ordering::Relaxed);
+                        let is_fine = match status {
+                            200 => is_whole(&found, &body),
+                            304 => found == tag,
+                            _ => {
+                                n_missing.fetch_add(1, Ordering::Relaxed);
+                                continue;
+                            }
+                        };
+                        n_mixed.fetch_add(u64::from(!is_fine), Ordering::Relaxed);
+                        tag = found;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        for build in 1..=SWAPS {
+            write_build(public, build)?;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        for client in clients {
+            client.join().expect("a client does not panic")?;
+        }
+        Ok(())
+    })?;
+    let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
+    println!(
+        "swaps: {SWAPS} of them, {CLIENTS} clients, {} answers in {:.1} s, {} mixed, {} missing",
+        load(&n_answers),
+        started.elapsed().as_secs_f64(),
+        load(&n_mixed),
+        load(&n_missing)
+    );
+    ensure!(load(&n_mixed) == 0 && load(&n_missing) == 0, "answers were mixed or missing");
+    ensure!(1000 < load(&n_answers), "too few answers to prove anything");
+    Ok(())
+}
+
+/// The server is killed under load and started again: what it answers is
+/// right, and what it was killed in the middle of is not taken for whole.
+fn kills(program: &Path, public: &Path) -> anyhow::Result<()> {
+    let (mut n_answers, mut n_broken) = (0_u64, 0_u64);
+    for number in 0..KILLS {
+        let mut server: Running = rutter(program, public, &[])?;
+        let readers: Vec<_> = (0..8)
+            .map(|_| {
+                let address = server.address.clone();
+                std::thread::spawn(move || {
+                    let mut n = 0_u64;
+                    let Ok(stream) = connect(&address, None) else { return (0, 0) };
+                    let mut stream = BufReader::new(stream);
+                    loop {
+                        match ask(&mut stream, "large.json", "\"none\"") {
+                            Ok((200, tag, body)) if is_whole(&tag, &body) => n += 1,
+                            Ok(_) => return (n, 1),
+                            Err(_) => return (n, 0),
+                        }
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(50 + 17 * number as u64 % 150));
+        server.child.kill()?;
+        for reader in readers {
+            let (n, broken) = reader.join().expect("a client does not panic");
+            n_answers += n;
+            n_broken += broken;
+        }
+    }
+    println!(
+        "kills: {KILLS} of them, {n_answers} whole answers, {n_broken} that looked whole and were not"
+    );
+    ensure!(n_broken == 0 && 0 < n_answers, "a kill was not clean");
+    Ok(())
+}
+
+/// The program to be measured.
+pub(crate) fn program(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    given.context("serve and load need --rutter PROGRAM")
+}

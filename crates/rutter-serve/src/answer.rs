@@ -1,0 +1,275 @@
+//! From a request to its answer.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode};
+
+use crate::accept::{wants_gzip, wants_markdown};
+use crate::beneath::{Links, Opened};
+use crate::body::{Body, FilePart};
+use crate::condition::{self, Known, Verdict};
+use crate::partner;
+use crate::ready::{Ready, cache_control};
+use crate::refusal::{Refusal, moved};
+use crate::report::{Activity, Report};
+use crate::shelf::Resolved;
+use crate::site::{Client, Found, Site, now};
+use crate::token::Scope;
+
+/// Tries of a file that is replaced between two looks.
+const TRIES: usize = 8;
+
+/// An answer, now or soon. Resolves without error.
+pub struct Answering(Inner);
+
+enum Inner {
+    Now(Option<Response<Body>>),
+    Soon(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
+}
+
+impl std::fmt::Debug for Answering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answering").finish_non_exhaustive()
+    }
+}
+
+impl Answering {
+    fn now(response: Response<Body>) -> Self {
+        Self(Inner::Now(Some(response)))
+    }
+
+    fn soon(future: impl Future<Output = Response<Body>> + Send + 'static) -> Self {
+        Self(Inner::Soon(Box::pin(future)))
+    }
+}
+
+impl Future for Answering {
+    type Output = Result<Response<Body>, std::convert::Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Inner::Now(response) => {
+                Poll::Ready(Ok(response.take().expect("an answer is asked for once")))
+            }
+            Inner::Soon(future) => future.as_mut().poll(cx).map(Ok),
+        }
+    }
+}
+
+impl Site {
+    /// Answers a request from `peer`. Must be called within a runtime of tokio.
+    pub(crate) fn answer(
+        &self,
+        parts: Parts,
+        peer: Option<IpAddr>,
+        activity: Option<&Arc<Activity>>,
+    ) -> Answering {
+        let (client, decided) = self.decide(&parts, peer);
+        let flight = activity.map(Activity::begin);
+        let report = Report::new(&self.0.metrics, &self.0.sinks, &parts, client.address, flight);
+        let is_head = parts.method == Method::HEAD;
+        if let Err(refusal) = decided {
+            return Answering::now(finish(refusal.answer(), report, &client, is_head));
+        }
+        let path = parts.uri.path();
+        if path == partner::PATH || path.starts_with("/arc-api/") {
+            let site = self.clone();
+            return Answering::soon(async move {
+                let response = partner::answer(&site, &parts, &client).await;
+                finish(response, report, &client, is_head)
+            });
+        }
+        if let Some(resolved) = self.remembered(path)
+            && let Some(response) = self.with_files(&resolved, &parts, &client)
+        {
+            return Answering::now(finish(response, report, &client, is_head));
+        }
+        let site = self.clone();
+        Answering::soon(async move {
+            let response = site.look_up(&parts, &client).await;
+            finish(response, report, &client, is_head)
+        })
+    }
+
+    /// Answers what the shelf does not know.
+    async fn look_up(&self, parts: &Parts, client: &Client) -> Response<Body> {
+        for _ in 0..TRIES {
+            let (site, path) = (self.clone(), parts.uri.path().to_owned());
+            let found = tokio::task::spawn_blocking(move || site.resolve(&path)).await;
+            match found.unwrap_or(Err(Refusal::Internal)) {
+                Ok(Found::Files(resolved)) => {
+                    if let Some(response) = self.with_files(&resolved, parts, client) {
+                        return response;
+                    }
+                }
+                Ok(Found::Moved(to)) => {
+                    let query = parts.uri.query().map(|query| format!("?{query}"));
+                    return moved(&format!("{to}{}", query.unwrap_or_default()));
+                }
+                Err(Refusal::Missing) => return self.missing().await,
+                Err(refusal) => return refusal.answer(),
+            }
+        }
+        Refusal::Busy.answer()
+    }
+
+    /// The site's own page for what is not there.
+    async fn missing(&self) -> Response<Body> {
+        let site = self.clone();
+        let found = match self.remembered("/404.html") {
+            Some(resolved) => Some(resolved),
+            None => match tokio::task::spawn_blocking(move || site.resolve("/404.html")).await {
+                Ok(Ok(Found::Files(resolved))) => Some(resolved),
+                _ => None,
+            },
+        };
+        let mut response = Refusal::Missing.answer();
+        if let Some(resolved) = found.filter(|resolved| !resolved.is_restricted)
+            && let Some(bytes) = &resolved.plain.bytes
+        {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            if let Some(media_type) = resolved.plain.headers.get(CONTENT_TYPE) {
+                headers.insert(CONTENT_TYPE, media_type.clone());
+            }
+            *response.body_mut() = Body::whole(bytes.clone());
+        }
+        response.extensions_mut().insert(NotFound);
+        response
+    }
+
+    /// Answers with what an address leads to; `None` where a file is no longer
+    /// the one that was looked at.
+    fn with_files(
+        &self,
+        resolved: &Resolved,
+        parts: &Parts,
+        client: &Client,
+    ) -> Option<Response<Body>> {
+        if resolved.is_restricted {
+            let refusal = match &client.grant {
+                Some(grant) if grant.allows(Scope::Content) => None,
+                Some(_) => Some(Refusal::Scope(Scope::Content)),
+                None if client.has_bad_token => Some(Refusal::BadToken),
+                None => Some(Refusal::Token),
+            };
+            if let Some(refusal) = refusal {
+                return Some(refusal.answer());
+            }
+        }
+        let headers = &parts.headers;
+        let ready = match resolved {
+            Resolved { gzip: Some(gzip), .. } if wants_gzip(headers) => gzip,
+            Resolved { markdown: Some(markdown), .. } if wants_markdown(headers) => markdown,
+            Resolved { plain, .. } => plain,
+        };
+        self.with_ready(ready, parts)
+    }
+
+    fn with_ready(&self, ready: &Ready, parts: &Parts) -> Option<Response<Body>> {
+        let headers = &parts.headers;
+        let verdict = if condition::is_plain(headers) {
+            Verdict::Whole
+        } else {
+            let known =
+                Known { tag: ready.tag.as_deref(), modified: ready.modified, length: ready.length };
+            condition::judge(headers, known, now())
+        };
+        let is_head = parts.method == Method::HEAD;
+        let response = match verdict {
+            Verdict::Whole => {
+                let body =
+                    if is_head { Body::empty() } else { self.body(ready, (0, ready.length))? };
+                with(StatusCode::OK, ready.headers.clone(), body)
+            }
+            Verdict::Part(part) => {
+                let mut headers = ready.headers.clone();
+                let length = part.end - part.start;
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+                let range = format!("bytes {}-{}/{}", part.start, part.end - 1, ready.length);
+                headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
+                let body =
+                    if is_head { Body::empty() } else { self.body(ready, (part.start, part.end))? };
+                with(StatusCode::PARTIAL_CONTENT, headers, body)
+            }
+            Verdict::Current => {
+                with(StatusCode::NOT_MODIFIED, ready.current.clone(), Body::empty())
+            }
+            Verdict::Failed => {
+                let mut headers = ready.current.clone();
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
+                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+                with(StatusCode::PRECONDITION_FAILED, headers, Body::empty())
+            }
+            Verdict::NoRange => {
+                let mut headers = ready.current.clone();
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
+                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+                let range = format!("bytes */{}", ready.length);
+                headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
+                with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
+            }
+        };
+        Some(self.shortened(response, ready))
+    }
+
+    /// A collection that ends soon may not be kept for longer.
+    fn shortened(&self, mut response: Response<Body>, ready: &Ready) -> Response<Body> {
+        if let Some((end, kind)) = ready.expires {
+            let left = u64::try_from(end - now()).unwrap_or(0);
+            let cache = cache_control(kind, &self.0.settings.lifetimes, Some(left));
+            if let Ok(cache) = HeaderValue::from_str(&cache) {
+                response.headers_mut().insert(CACHE_CONTROL, cache);
+            }
+        }
+        response
+    }
+
+    /// Bytes of a file; `None` where it is another by now.
+    fn body(&self, ready: &Ready, (at, end): (u64, u64)) -> Option<Body> {
+        if let Some(bytes) = &ready.bytes {
+            let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
+            return Some(Body::whole(bytes.slice(range)));
+        }
+        // It was opened by this name with the same rules before; links are
+        // followed only to the same file.
+        match self.0.root.open(&ready.name, Links::Inside) {
+            Ok(Opened::File(file, identity)) if identity == ready.identity => {
+                let bandwidth = self.0.settings.bandwidth;
+                Some(Body::file(FilePart::new(file, identity, (at, end), &self.0.pool, bandwidth)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Marks the answer to something that is not there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NotFound;
+
+fn with(status: StatusCode, headers: http::HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// The last step of every answer: who is told, and no body for HEAD.
+fn finish(
+    response: Response<Body>,
+    mut report: Report,
+    client: &Client,
+    is_head: bool,
+) -> Response<Body> {
+    let name = client.grant.as_ref().map(|grant| grant.name.as_str());
+    report.answered(response.status().as_u16(), name);
+    response.map(|body| if is_head { Body::empty() } else { body }.reported(report))
+}

@@ -1,0 +1,260 @@
+//! The root folder: files are opened beneath it and nowhere else.
+//!
+//! The kernel resolves a name as one step (`openat2`), so that a link swapped
+//! in between leads nowhere; where the kernel does not know how, each part of
+//! the name is opened for itself and links are not followed at all.
+//!
+//! Refuses: links that leave the root, and everything that is no plain file.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Tries of an opening that the kernel gave up because names were moving.
+const TRIES: usize = 16;
+
+/// What tells one state of a file from another.
+///
+/// A file that is replaced has another inode, one that is written another
+/// time; the time of its status cannot be set back by anybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) size: u64,
+    /// Nanoseconds since 1970.
+    pub(crate) modified: i128,
+    pub(crate) changed: i128,
+}
+
+impl Identity {
+    /// `None` where it is no plain file.
+    pub(crate) fn of(file: &File) -> io::Result<Option<Self>> {
+        let metadata = file.metadata()?;
+        Ok(metadata.is_file().then(|| Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: nanos(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanos(metadata.ctime(), metadata.ctime_nsec()),
+        }))
+    }
+
+    /// When its bytes were written, in seconds.
+    pub(crate) fn modified_seconds(&self) -> i64 {
+        i64::try_from(self.modified.div_euclid(1_000_000_000)).unwrap_or(0)
+    }
+}
+
+fn nanos(seconds: i64, nanos: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(nanos)
+}
+
+/// What a name leads to.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    File(File, Identity),
+    Folder,
+}
+
+/// Whether links inside the root are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    Inside,
+    Never,
+}
+
+/// The root folder.
+#[derive(Debug)]
+pub(crate) struct Root {
+    path: PathBuf,
+    folder: RwLock<Option<Arc<OwnedFd>>>,
+    /// Whether the kernel knows `openat2`.
+    is_modern: AtomicBool,
+}
+
+impl Root {
+    pub(crate) fn new(path: &Path) -> Self {
+        let root = Self {
+            path: path.to_owned(),
+            folder: RwLock::new(None),
+            is_modern: AtomicBool::new(cfg!(target_os = "linux")),
+        };
+        root.look_again();
+        root
+    }
+
+    /// Follows the folder where another one has taken its name; one that is
+    /// gone holds nothing.
+    pub(crate) fn look_again(&self) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(CWD, &self.path, flags, Mode::empty()).ok();
+        let mut folder = self.folder.write().unwrap_or_else(PoisonError::into_inner);
+        *folder = opened.map(Arc::new);
+    }
+
+    /// Whether the name of the root still leads to the folder that is open.
+    pub(crate) fn is_current(&self) -> bool {
+        let named = rustix::fs::stat(&self.path).ok().map(|stat| (stat.st_dev, stat.st_ino));
+        let open = self.folder().and_then(|folder| rustix::fs::fstat(&folder).ok());
+        named == open.map(|stat| (stat.st_dev, stat.st_ino))
+    }
+
+    fn folder(&self) -> Option<Arc<OwnedFd>> {
+        self.folder.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens what a name leads to; the name comes from
+    /// [`path::read`](crate::path::read) or `served.json`.
+    pub(crate) fn open(&self, name: &str, links: Links) -> io::Result<Opened> {
+        let Some(folder) = self.folder() else { return Err(Errno::NOENT.into()) };
+        if name.is_empty() {
+            return Ok(Opened::Folder);
+        }
+        let fd = self.descend(&folder, name, links)?;
+        let file = File::from(fd);
+        match Identity::of(&file)? {
+            Some(identity) => Ok(Opened::File(file, identity)),
+            None if file.metadata()?.is_dir() => Ok(Opened::Folder),
+            // Pipes, sockets, devices.
+            None => Err(Errno::NOENT.into()),
+        }
+    }
+
+    /// What a name leads to now, for comparing with what was opened: it may
+    /// follow a link anywhere, but no byte comes of it.
+    pub(crate) fn glance(&self, name: &str) -> Option<Identity> {
+        let stat = rustix::fs::statat(&*self.folder()?, name, AtFlags::empty()).ok()?;
+        #[expect(
+            clippy::cast_sign_loss,
+            clippy::cast_possible_wrap,
+            reason = "the types of these fields differ between systems; values of a file are small"
+        )]
+        Some(Identity {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            size: stat.st_size as u64,
+            modified: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        })
+    }
+
+    fn descend(&self, folder: &OwnedFd, name: &str, links: Links) -> io::Result<OwnedFd> {
+        #[cfg(target_os = "linux")]
+        if self.is_modern.load(Ordering::Relaxed) {
+            use rustix::fs::ResolveFlags;
+            let mut how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+            if links == Links::Never {
+                how |= ResolveFlags::NO_SYMLINKS;
+            }
+            for _ in 0..TRIES {
+                match rustix::fs::openat2(folder, name, FLAGS, Mode::empty(), how) {
+                    Err(Errno::AGAIN) => {}
+                    Err(Errno::NOSYS | Errno::PERM) => {
+                        // Asked of the root itself, this tells whether the call is known.
+                        let here = rustix::fs::openat2(folder, ".", FLAGS, Mode::empty(), how);
+                        if here.is_ok() {
+                            return Err(Errno::NOENT.into());
+                        }
+                        self.is_modern.store(false, Ordering::Relaxed);
+                        return step_by_step(folder, name);
+                    }
+                    other => return Ok(other?),
+                }
+            }
+            return Err(Errno::AGAIN.into());
+        }
+        let _ = links;
+        step_by_step(folder, name)
+    }
+}
+
+/// A pipe must not keep us waiting, and no terminal becomes ours.
+const FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Opens part after part, following no link.
+fn step_by_step(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+    let mut here: Option<OwnedFd> = None;
+    for part in name.split('/') {
+        // Names that come here hold no such parts.
+        if matches!(part, "" | "." | "..") {
+            return Err(Errno::NOENT.into());
+        }
+        let flags = FLAGS | OFlags::NOFOLLOW;
+        let next = rustix::fs::openat(here.as_ref().unwrap_or(folder), part, flags, Mode::empty())?;
+        here = Some(next);
+    }
+    here.ok_or_else(|| Errno::NOENT.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn text(opened: io::Result<Opened>) -> Option<String> {
+        match opened.ok()? {
+            Opened::File(file, _) => io::read_to_string(file).ok(),
+            Opened::Folder => Some("folder".to_owned()),
+        }
+    }
+
+    #[test] // reliability E02
+    fn ours_links_out_of_the_root_lead_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+        fs::create_dir_all(root.join("in")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        fs::write(outside.join("secret"), "secret").unwrap();
+        fs::write(root.join("in/page"), "page").unwrap();
+        symlink(&outside, root.join("out")).unwrap();
+        symlink("../outside/secret", root.join("file")).unwrap();
+        symlink("in/page", root.join("inside")).unwrap();
+        symlink("/proc/self/root", root.join("magic")).unwrap();
+        let opened = Root::new(&root);
+        for is_modern in [true, false] {
+            opened.is_modern.store(is_modern, Ordering::Relaxed);
+            for links in [Links::Inside, Links::Never] {
+                for name in ["out/secret", "file", "magic/etc/passwd", "../outside/secret", "none"]
+                {
+                    assert_eq!(text(opened.open(name, links)), None, "{name}");
+                }
+                assert_eq!(text(opened.open("in/page", links)).as_deref(), Some("page"));
+                assert_eq!(text(opened.open("in", links)).as_deref(), Some("folder"));
+                let is_followed = is_modern && links == Links::Inside;
+                assert_eq!(text(opened.open("inside", links)).is_some(), is_followed);
+            }
+        }
+        let Opened::File(_, identity) = opened.open("in/page", Links::Never).unwrap() else {
+            panic!("not a file")
+        };
+        assert_eq!(opened.glance("in/page"), Some(identity));
+    }
+
+    #[test]
+    fn ours_a_root_may_go_and_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("root");
+        let root = Root::new(&path);
+        assert!(root.open("a", Links::Inside).is_err() && root.is_current());
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("a"), "a").unwrap();
+        assert!(!root.is_current());
+        root.look_again();
+        assert!(root.is_current() && root.open("a", Links::Inside).is_ok());
+        // Something that never ends is not opened.
+        rustix::fs::mknodat(CWD, path.join("pipe"), rustix::fs::FileType::Fifo, Mode::RWXU, 0)
+            .unwrap();
+        assert!(root.open("pipe", Links::Inside).is_err());
+    }
+}

@@ -1,0 +1,339 @@
+//! Bodies of answers: bytes from memory, a part of an open file, or lines that
+//! are made as they are sent.
+//!
+//! A file is read in large pieces into buffers that are used again. What the
+//! kernel has at hand is read at once; what it must fetch is read by a thread
+//! that may wait. A file that got shorter or was written to ends the answer
+//! as broken, never as a mixture that looks whole.
+
+use std::fmt;
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::os::unix::fs::FileExt;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Sleep;
+
+use crate::beneath::Identity;
+use crate::report::Report;
+
+/// Piece of a file while few are sent, and while many are.
+const LARGE: usize = 256 << 10;
+const SMALL: usize = 32 << 10;
+/// Large pieces that exist at once.
+const MOST_LARGE: usize = 32;
+/// Small pieces that are kept for the next file.
+const KEPT_SMALL: usize = 64;
+
+/// The body of an answer.
+pub struct Body {
+    content: Content,
+    sent: u64,
+    report: Option<Report>,
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("sent", &self.sent).finish_non_exhaustive()
+    }
+}
+
+enum Content {
+    Empty,
+    Whole(Bytes),
+    File(Box<FilePart>),
+    Lines(mpsc::Receiver<io::Result<Bytes>>),
+}
+
+impl Body {
+    fn new(content: Content) -> Self {
+        Self { content, sent: 0, report: None }
+    }
+
+    pub(crate) fn empty() -> Self {
+        Self::new(Content::Empty)
+    }
+
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        Self::new(Content::Whole(bytes))
+    }
+
+    pub(crate) fn file(part: FilePart) -> Self {
+        Self::new(Content::File(Box::new(part)))
+    }
+
+    pub(crate) fn lines(lines: mpsc::Receiver<io::Result<Bytes>>) -> Self {
+        Self::new(Content::Lines(lines))
+    }
+
+    /// Who is told when it is over.
+    pub(crate) fn reported(mut self, report: Report) -> Self {
+        self.report = Some(report);
+        self
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        if let Some(report) = &mut self.report {
+            report.sent(self.sent);
+        }
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let this = &mut *self;
+        let next = match &mut this.content {
+            Content::Empty => None,
+            Content::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                this.content = Content::Empty;
+                (!bytes.is_empty()).then_some(Ok(bytes))
+            }
+            Content::File(part) => ready!(part.poll_next(cx)),
+            Content::Lines(lines) => ready!(lines.poll_recv(cx)),
+        };
+        match next {
+            Some(Ok(bytes)) => {
+                this.sent += bytes.len() as u64;
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Some(Err(error)) => {
+                this.content = Content::Empty;
+                Poll::Ready(Some(Err(error)))
+            }
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Empty => true,
+            Content::Whole(bytes) => bytes.is_empty(),
+            Content::File(part) => part.at == part.end,
+            Content::Lines(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Empty => SizeHint::with_exact(0),
+            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::File(part) => SizeHint::with_exact(part.end - part.at),
+            Content::Lines(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// A part of an open file.
+pub(crate) struct FilePart {
+    file: Arc<File>,
+    identity: Identity,
+    at: u64,
+    end: u64,
+    pool: Arc<Pool>,
+    reading: Option<JoinHandle<io::Result<Lent>>>,
+    pace: Option<Pace>,
+}
+
+/// Not faster than so many bytes a second.
+struct Pace {
+    bandwidth: u64,
+    start: Instant,
+    sent: u64,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl FilePart {
+    pub(crate) fn new(
+        file: File,
+        identity: Identity,
+        (at, end): (u64, u64),
+        pool: &Arc<Pool>,
+        bandwidth: Option<u64>,
+    ) -> Self {
+        let pace = bandwidth.map(|bandwidth| Pace {
+            bandwidth: bandwidth.max(1),
+            start: Instant::now(),
+            sent: 0,
+            sleep: None,
+        });
+        let (file, pool) = (Arc::new(file), Arc::clone(pool));
+        Self { file, identity, at, end, pool, reading: None, pace }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.at == self.end {
+            return Poll::Ready(None);
+        }
+        if let Some(pace) = &mut self.pace {
+            ready!(pace.poll_due(cx));
+        }
+        let result = match &mut self.reading {
+            Some(reading) => {
+                let result = ready!(Pin::new(reading).poll(cx));
+                self.reading = None;
+                result.unwrap_or_else(|error| Err(io::Error::other(error)))
+            }
+            None => match self.read_now() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let (file, at, end) = (Arc::clone(&self.file), self.at, self.end);
+                    let lent = self.lend();
+                    let read = move || lent.fill(end - at, |buffer| file.read_at(buffer, at));
+                    self.reading = Some(tokio::task::spawn_blocking(read));
+                    return self.poll_next(cx);
+                }
+                result => result,
+            },
+        };
+        Poll::Ready(Some(result.and_then(|lent| self.take(lent))))
+    }
+
+    fn lend(&self) -> Lent {
+        // A slow answer comes in small pieces, several a second.
+        let most = self.pace.as_ref().map_or(LARGE as u64, |pace| pace.bandwidth / 4);
+        self.pool.lend((self.end - self.at).min(most))
+    }
+
+    /// Reads what the kernel has at hand.
+    fn read_now(&self) -> io::Result<Lent> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::io::{Errno, ReadWriteFlags, preadv2};
+            self.lend().fill(self.end - self.at, |buffer| {
+                let mut slices = [IoSliceMut::new(buffer)];
+                match preadv2(&self.file, &mut slices, self.at, ReadWriteFlags::NOWAIT) {
+                    // File systems that cannot tell are asked by the thread.
+                    Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::WouldBlock.into()),
+                    result => Ok(result?),
+                }
+            })
+        }
+        #[cfg(not(target_os = "linux"))]
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    fn take(&mut self, lent: Lent) -> io::Result<Bytes> {
+        let n = lent.length as u64;
+        if n == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+        }
+        self.at += n;
+        // Before the last piece leaves, the file must still be the one it was;
+        // that its name is gone meanwhile does not matter.
+        if self.at == self.end && !is_same(&self.file, &self.identity)? {
+            return Err(io::Error::other("the file was written to"));
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.sent += n;
+        }
+        Ok(Bytes::from_owner(lent))
+    }
+}
+
+/// Whether nobody wrote to an open file. The time of its status changes also
+/// when its name does, so only size and time of writing count.
+fn is_same(file: &File, before: &Identity) -> io::Result<bool> {
+    let now = Identity::of(file)?;
+    Ok(now.is_some_and(|now| (now.size, now.modified) == (before.size, before.modified)))
+}
+
+impl Pace {
+    fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        #[expect(clippy::cast_precision_loss, reason = "a pace need not be exact")]
+        let due = self.start + Duration::from_secs_f64(self.sent as f64 / self.bandwidth as f64);
+        if due <= Instant::now() {
+            return Poll::Ready(());
+        }
+        let sleep =
+            self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due.into())));
+        if sleep.deadline() != due.into() {
+            sleep.as_mut().reset(due.into());
+        }
+        sleep.as_mut().poll(cx)
+    }
+}
+
+/// Buffers that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    large: Mutex<Vec<Vec<u8>>>,
+    small: Mutex<Vec<Vec<u8>>>,
+    n_large: AtomicUsize,
+}
+
+impl Pool {
+    /// A buffer for so many bytes or fewer.
+    fn lend(self: &Arc<Self>, wanted: u64) -> Lent {
+        let is_large = (SMALL as u64) < wanted && self.try_large();
+        let (list, size) = if is_large { (&self.large, LARGE) } else { (&self.small, SMALL) };
+        let kept = list.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let buffer = kept.unwrap_or_else(|| vec![0; size]);
+        Lent { buffer, length: 0, is_large, pool: Arc::clone(self) }
+    }
+
+    fn try_large(&self) -> bool {
+        if self.n_large.fetch_add(1, Ordering::Relaxed) < MOST_LARGE {
+            return true;
+        }
+        self.n_large.fetch_sub(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// A buffer that goes back where it came from.
+struct Lent {
+    buffer: Vec<u8>,
+    length: usize,
+    is_large: bool,
+    pool: Arc<Pool>,
+}
+
+impl Lent {
+    fn fill(
+        mut self,
+        wanted: u64,
+        read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<Self> {
+        let most = usize::try_from(wanted).unwrap_or(usize::MAX).min(self.buffer.len());
+        self.length = read(self.buffer.get_mut(..most).unwrap_or_default())?;
+        Ok(self)
+    }
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let (list, most) = if self.is_large {
+            self.pool.n_large.fetch_sub(1, Ordering::Relaxed);
+            (&self.pool.large, MOST_LARGE)
+        } else {
+            (&self.pool.small, KEPT_SMALL)
+        };
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.len() < most {
+            list.push(std::mem::take(&mut self.buffer));
+        }
+    }
+}

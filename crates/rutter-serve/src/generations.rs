@@ -1,0 +1,106 @@
+//! A table that stays small: two generations of entries, the older one goes
+//! when the younger one is full.
+//!
+//! What is used moves to the young, so what was not used for a whole
+//! generation is forgotten. No lists, no clocks, and a read of what is young
+//! changes nothing.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Entries and their weights.
+#[derive(Debug)]
+pub(crate) struct Generations<K, V> {
+    young: HashMap<K, (V, usize)>,
+    old: HashMap<K, (V, usize)>,
+    weight: usize,
+    /// Most weight of one generation.
+    most: usize,
+}
+
+impl<K: Eq + Hash, V> Generations<K, V> {
+    /// A table of at most this weight in both generations together.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), weight: 0, most: (most / 2).max(1) }
+    }
+
+    /// What is young; the usual case, for which a shared lock is enough.
+    pub(crate) fn peek<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.young.get(key).map(|(value, _)| value)
+    }
+
+    /// Whether it is old.
+    pub(crate) fn is_old<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.old.contains_key(key)
+    }
+
+    /// What is there, which makes it young.
+    pub(crate) fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        if !self.young.contains_key(key) {
+            let (key, (value, weight)) = self.old.remove_entry(key)?;
+            self.insert(key, value, weight);
+        }
+        self.young.get_mut(key).map(|(value, _)| value)
+    }
+
+    /// Puts an entry in the place of another one or of none. One that is
+    /// heavier than a generation is not kept.
+    pub(crate) fn insert(&mut self, key: K, value: V, weight: usize) {
+        if let Some((_, before)) = self.young.remove(&key) {
+            self.weight -= before;
+        }
+        self.old.remove(&key);
+        if self.most < weight {
+            return;
+        }
+        if self.most < self.weight + weight {
+            self.old = std::mem::take(&mut self.young);
+            self.weight = 0;
+        }
+        self.weight += weight;
+        self.young.insert(key, (value, weight));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.young.clear();
+        self.old.clear();
+        self.weight = 0;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_table_stays_small_and_keeps_what_is_used() {
+        let mut table = Generations::new(20);
+        for n in 0..1000_u32 {
+            table.insert(n, n, 1);
+            assert!(table.len() <= 20);
+            assert_eq!(table.get(&0), Some(&mut 0), "{n}");
+        }
+        assert!(table.peek(&0).is_some() && table.get(&500).is_none());
+        table.insert(7, 7, 11);
+        assert_eq!(table.get(&7), None, "too heavy");
+        table.insert(0, 1, 1);
+        assert_eq!(table.peek(&0), Some(&1));
+        table.clear();
+        assert_eq!((table.len(), table.get(&0)), (0, None));
+    }
+}

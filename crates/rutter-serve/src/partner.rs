@@ -1,0 +1,419 @@
+//! The partner API, `GET /arc-api/v1/pages` (D57): full entries of pages that
+//! need a login, for those who have a token.
+//!
+//! The private store is a file of lines sorted by address, made by the build
+//! outside of the public folder. A page of the answer is found by halving the
+//! file, and sent line by line; no more than a line is held.
+//!
+//! - `?url=` gives one entry, `?after=` those behind an address, `?limit=` at
+//!   most so many; what follows is named by `next` and by a `Link`.
+//! - Scope `entries` gives entries, scope `content` their `scp_page` too.
+//! - `Cache-Control: private, no-cache` with a tag: a client may keep an
+//!   answer and ask whether it is still right; nobody in between may.
+//!
+//! Refuses: requests without a token, and to answer from two states of the
+//! file.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, LAST_MODIFIED, LINK, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode};
+use rutter_arc::{Head, JsonWriter};
+use rutter_page::{LineDigest, Member, Raw, Str, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::beneath::Identity;
+use crate::body::Body;
+use crate::condition::{self, Known, Verdict};
+use crate::date;
+use crate::ready::PRIVATE;
+use crate::refusal::Refusal;
+use crate::site::{Client, Site, now};
+use crate::token::Scope;
+
+/// Where it is found.
+pub(crate) const PATH: &str = "/arc-api/v1/pages";
+
+/// Entries in an answer that does not say how many it wants.
+const USUAL: usize = 100;
+
+/// Pieces of an answer that wait for the client.
+const WAITING: usize = 2;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    One(String),
+    /// Those behind an address, or from the first on.
+    Some {
+        after: Option<String>,
+        limit: usize,
+    },
+}
+
+/// A line of the store.
+#[derive(Deserialize)]
+struct Line<'l> {
+    #[serde(borrow)]
+    url: Cow<'l, str>,
+    #[serde(borrow)]
+    entry: &'l RawValue,
+    #[serde(borrow, default)]
+    page: Option<&'l RawValue>,
+}
+
+/// Answers a request to anything under `/arc-api/`.
+pub(crate) async fn answer(site: &Site, parts: &Parts, client: &Client) -> Response<Body> {
+    match try_answer(site, parts, client).await {
+        Ok(response) => response,
+        Err(refusal) => refusal.answer_json(),
+    }
+}
+
+async fn try_answer(
+    site: &Site,
+    parts: &Parts,
+    client: &Client,
+) -> Result<Response<Body>, Refusal> {
+    if parts.uri.path() != PATH || !site.has_tokens() {
+        return Err(Refusal::Missing);
+    }
+    let grant = match &client.grant {
+        Some(grant) => grant,
+        None if client.has_bad_token => return Err(Refusal::BadToken),
+        None => return Err(Refusal::Token),
+    };
+    if !grant.allows(Scope::Entries) {
+        return Err(Refusal::Scope(Scope::Entries));
+    }
+    let most = site.0.settings.limits.entries;
+    let wanted = read_query(parts.uri.query().unwrap_or_default(), most)?;
+    let with_content = grant.allows(Scope::Content);
+    let (site, parts) = (site.clone(), parts.clone());
+    let work = move || prepare(&site, &parts, &wanted, with_content);
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Refusal::Internal))
+}
+
+/// Reads the query: `url`, or `after` and `limit`.
+fn read_query(query: &str, most: usize) -> Result<Wanted, Refusal> {
+    let (mut url, mut after, mut limit) = (None, None, None);
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let place = match key {
+            "url" => &mut url,
+            "after" => &mut after,
+            "limit" => &mut limit,
+            _ => return Err(Refusal::Parameter("known parameters: url, after, limit")),
+        };
+        let value = unescaped(value).ok_or(Refusal::Parameter("a parameter is not UTF-8"))?;
+        if place.replace(value).is_some() {
+            return Err(Refusal::Parameter("a parameter is given twice"));
+        }
+    }
+    let limit = match limit {
+        Some(limit) => match limit.parse::<usize>() {
+            Ok(limit) if 0 < limit => limit.min(most),
+            _ => return Err(Refusal::Parameter("limit must be a number above 0")),
+        },
+        None => USUAL.min(most),
+    };
+    match (url, after) {
+        (Some(_), Some(_)) => Err(Refusal::Parameter("url and after exclude each other")),
+        (Some(url), None) => Ok(Wanted::One(url)),
+        (None, after) => Ok(Wanted::Some { after, limit }),
+    }
+}
+
+fn unescaped(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let mut digit = || char::from(rest.next()?).to_digit(16);
+                let (high, low) = (digit()?, digit()?);
+                u8::try_from(high << 4 | low).ok()?
+            }
+            b'+' => b' ',
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn escaped(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            write!(out, "%{byte:02X}").expect("memory takes everything");
+        }
+    }
+    out
+}
+
+/// Finds what is wanted and starts to send it.
+fn prepare(
+    site: &Site,
+    parts: &Parts,
+    wanted: &Wanted,
+    with_content: bool,
+) -> Result<Response<Body>, Refusal> {
+    let state = site.0.settings.state.as_deref().ok_or(Refusal::Missing)?;
+    let mut store = Store::open(&state.join("private/pages.jsonl"), site.0.settings.limits.line)
+        .map_err(|_| Refusal::Missing)?;
+    let failed = |_| Refusal::Internal;
+    let (from, limit) = match wanted {
+        Wanted::One(url) => (store.find(url, Edge::At).map_err(failed)?, 1),
+        Wanted::Some { after: Some(url), limit } => {
+            (store.find(url, Edge::Behind).map_err(failed)?, *limit)
+        }
+        Wanted::Some { after: None, limit } => (0, *limit),
+    };
+    let span = store.span(from, limit).map_err(failed)?;
+    if let Wanted::One(url) = wanted
+        && span.last.as_ref() != Some(url)
+    {
+        return Err(Refusal::Missing);
+    }
+    let next = span.last.as_ref().filter(|_| span.has_more && !matches!(wanted, Wanted::One(_)));
+    let next = next.map(|last| format!("{PATH}?after={}&limit={limit}", escaped(last)));
+    let modified = store.identity.modified_seconds();
+    // The same file, question and scope give the same bytes.
+    let facts = format!("{:?} {wanted:?} {with_content} {}", store.identity, site.catalog().base);
+    let tag = format!("\"api-{}\"", LineDigest::of(facts.as_bytes()));
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    let mut put = |name: HeaderName, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    put(ETAG, &tag);
+    put(LAST_MODIFIED, &date::write(modified));
+    put(CACHE_CONTROL, PRIVATE);
+    put(VARY, "authorization");
+    if let Some(next) = &next {
+        put(LINK, &format!("<{next}>; rel=\"next\""));
+    }
+    // Its length is not known before it is made, so there are no ranges.
+    let known = Known { tag: Some(&tag), modified, length: u64::MAX };
+    match condition::judge(&parts.headers, known, now()) {
+        Verdict::Current => {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return Ok(response);
+        }
+        Verdict::Failed => {
+            *response.status_mut() = StatusCode::PRECONDITION_FAILED;
+            return Ok(response);
+        }
+        Verdict::Whole | Verdict::Part(_) | Verdict::NoRange => {}
+    }
+    put(CONTENT_TYPE, "application/json");
+    put(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if parts.method == Method::HEAD {
+        return Ok(response);
+    }
+    let (lines, body) = mpsc::channel(WAITING);
+    let base = site.catalog().base.clone();
+    tokio::task::spawn_blocking(move || {
+        let out = Sending { lines: lines.clone() };
+        let result = store.send(&span, &base, next.as_deref(), with_content, out);
+        if let Err(error) = result {
+            // The client learns that it has not got everything.
+            drop(lines.blocking_send(Err(error)));
+        }
+    });
+    *response.body_mut() = Body::lines(body);
+    Ok(response)
+}
+
+/// Hands pieces to the body as they are written.
+struct Sending {
+    lines: mpsc::Sender<io::Result<Bytes>>,
+}
+
+impl io::Write for Sending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = Bytes::copy_from_slice(bytes);
+        match self.lines.blocking_send(Ok(piece)) {
+            Ok(()) => Ok(bytes.len()),
+            Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A part of the store.
+#[derive(Debug)]
+struct Span {
+    from: u64,
+    n_lines: usize,
+    /// Address of the last line in it.
+    last: Option<String>,
+    has_more: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// The first line at or behind an address.
+    At,
+    /// The first line behind it.
+    Behind,
+}
+
+/// The private store, open.
+struct Store {
+    input: BufReader<File>,
+    identity: Identity,
+    longest: usize,
+    line: Vec<u8>,
+}
+
+impl Store {
+    fn open(path: &Path, longest: usize) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let identity = Identity::of(&file)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self { input: BufReader::new(file), identity, longest, line: Vec::new() })
+    }
+
+    /// Reads the line that starts here; `None` at the end.
+    fn line(&mut self) -> io::Result<Option<&[u8]>> {
+        use io::Read as _;
+        self.line.clear();
+        let most = self.longest as u64 + 1;
+        let n = self.input.by_ref().take(most).read_until(b'\n', &mut self.line)?;
+        if self.longest < n {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));
+        }
+        Ok((0 < n).then(|| self.line.trim_ascii_end()))
+    }
+
+    fn url(&mut self) -> io::Result<Option<String>> {
+        let Some(line) = self.line()? else { return Ok(None) };
+        let line: Line<'_> = serde_json::from_slice(line)?;
+        Ok(Some(line.url.into_owned()))
+    }
+
+    /// Where the first line at or behind an address starts.
+    fn find(&mut self, url: &str, edge: Edge) -> io::Result<u64> {
+        let is_before = |found: &str| match edge {
+            Edge::At => found < url,
+            Edge::Behind => found <= url,
+        };
+        // Lines that start before `low` come before it, those from `high` on do not.
+        let (mut low, mut high) = (0, self.identity.size);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            // The first line that starts in the middle or behind it.
+            let start = if middle == 0 {
+                self.input.seek(SeekFrom::Start(0))?;
+                0
+            } else {
+                self.input.seek(SeekFrom::Start(middle - 1))?;
+                self.skip_line()?;
+                self.input.stream_position()?
+            };
+            if high <= start {
+                high = middle;
+                continue;
+            }
+            match self.url()? {
+                Some(found) if is_before(&found) => low = self.input.stream_position()?,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    fn skip_line(&mut self) -> io::Result<()> {
+        loop {
+            let bytes = self.input.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            match memchr::memchr(b'\n', bytes) {
+                Some(at) => {
+                    self.input.consume(at + 1);
+                    return Ok(());
+                }
+                None => {
+                    let n = bytes.len();
+                    self.input.consume(n);
+                }
+            }
+        }
+    }
+
+    /// Looks at the lines of an answer without keeping them.
+    fn span(&mut self, from: u64, limit: usize) -> io::Result<Span> {
+        self.input.seek(SeekFrom::Start(from))?;
+        let mut span = Span { from, n_lines: 0, last: None, has_more: false };
+        while let Some(url) = self.url()? {
+            if span.n_lines == limit {
+                span.has_more = true;
+                break;
+            }
+            span.n_lines += 1;
+            span.last = Some(url);
+        }
+        Ok(span)
+    }
+
+    fn send(
+        &mut self,
+        span: &Span,
+        base: &str,
+        next: Option<&str>,
+        with_content: bool,
+        out: Sending,
+    ) -> io::Result<()> {
+        let made = Timestamp::from_unix_seconds(self.identity.modified_seconds());
+        let mut head =
+            Head::new(base, made.ok_or_else(|| io::Error::other("a time without a calendar"))?);
+        if let Some(next) = next {
+            let value = Raw::parse(&serde_json::to_string(next)?).map_err(io::Error::other)?;
+            head.extra.push(Member { key: Str::borrowed("next"), value });
+        }
+        let mut writer = JsonWriter::new(out, &head)?;
+        self.input.seek(SeekFrom::Start(span.from))?;
+        for _ in 0..span.n_lines {
+            let changed = || io::Error::other("the store was written to");
+            let line = self.line()?.ok_or_else(changed)?;
+            let line: Line<'_> = serde_json::from_slice(line)?;
+            match line.page.filter(|page| with_content && page.get() != "null") {
+                Some(page) => writer.push_json(&with_page(line.entry.get(), page.get()))?,
+                None => writer.push_json(line.entry.get())?,
+            }
+        }
+        if Identity::of(self.input.get_ref())?.map(|now| (now.size, now.modified))
+            != Some((self.identity.size, self.identity.modified))
+        {
+            return Err(io::Error::other("the store was written to"));
+        }
+        writer.finish()?;
+        Ok(())
+    }
+}
+
+/// An entry with the page in it.
+fn with_page(entry: &str, page: &str) -> String {
+    let body = entry.trim_end().strip_suffix('}').unwrap_or(entry);
+    let comma = if body.trim_end().ends_with('{') { "" } else { "," };
+    format!("{body}{comma}\"scp_page\":{page}}}")
+}

@@ -1,0 +1,191 @@
+//! Paths of requests as names of files: decoded once, judged, never mended.
+//!
+//! Refuses: everything that could name something outside the root or hidden
+//! in it: `..`, encoded slashes, backslashes, NUL and control characters,
+//! bytes that are no UTF-8 (overlong forms are none), names with a leading dot
+//! but `.well-known`. Names are not normalised: two spellings of one file
+//! would be two keys for one restriction.
+
+/// Longest path that is looked at, and longest name in it.
+const LONGEST: usize = 4096;
+const LONGEST_NAME: usize = 255;
+
+/// What a path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Below the root, without a slash at either end; empty for the root.
+    pub(crate) name: String,
+    /// Whether it ended with a slash.
+    pub(crate) is_folder: bool,
+}
+
+/// Why a path is not looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathFault {
+    /// It is no path (400).
+    Bad,
+    /// Nothing under such a name is shown (404).
+    Hidden,
+}
+
+/// Reads the path of a request.
+pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
+    let Some(rest) = path.strip_prefix('/') else { return Err(PathFault::Bad) };
+    if LONGEST < rest.len() {
+        return Err(PathFault::Hidden);
+    }
+    let name = decoded(rest)?;
+    let (name, is_folder) = match name.strip_suffix('/') {
+        Some(name) => (name.to_owned(), true),
+        None => (name, rest.is_empty()),
+    };
+    if name.is_empty() {
+        // `//` is not the root.
+        return if rest.is_empty() {
+            Ok(Asked { name, is_folder: true })
+        } else {
+            Err(PathFault::Hidden)
+        };
+    }
+    for (at, part) in name.split('/').enumerate() {
+        if part == "." || part == ".." {
+            return Err(PathFault::Bad);
+        }
+        let is_shown = !part.starts_with('.') || (at == 0 && part == ".well-known");
+        if part.is_empty() || LONGEST_NAME < part.len() || !is_shown {
+            return Err(PathFault::Hidden);
+        }
+    }
+    Ok(Asked { name, is_folder })
+}
+
+/// Undoes percent-encoding, once.
+fn decoded(text: &str) -> Result<String, PathFault> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let (byte, was_encoded) = if byte == b'%' {
+            let high = rest.next().and_then(digit).ok_or(PathFault::Bad)?;
+            let low = rest.next().and_then(digit).ok_or(PathFault::Bad)?;
+            (high << 4 | low, true)
+        } else {
+            (byte, false)
+        };
+        let is_bad = byte < 0x20 || byte == 0x7f || byte == b'\\' || (byte == b'/' && was_encoded);
+        if is_bad {
+            return Err(PathFault::Bad);
+        }
+        bytes.push(byte);
+    }
+    String::from_utf8(bytes).map_err(|_| PathFault::Bad)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// A name of a file as the path of an address.
+pub(crate) fn encoded(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(name.len() + 1);
+    text.push('/');
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            write!(text, "%{byte:02X}").expect("memory takes everything");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test] // reliability E01, E03
+    fn ours_paths_that_lead_astray_are_refused() {
+        let bad = [
+            "",
+            "x",
+            "/..",
+            "/../x",
+            "/a/../b",
+            "/./a",
+            "/a/.",
+            "/%2e%2e/x",
+            "/%2E%2e%2fetc",
+            "/..%2fbar",
+            "/a%2fb",
+            "/..%5cx",
+            "/a\\b",
+            "/%5c",
+            "/%00",
+            "/a%00.html",
+            "/%0a",
+            "/%7f",
+            "/%c0%ae%c0%ae/x",
+            "/%e0%80%af",
+            "/%ff",
+            "/%",
+            "/%4",
+            "/%zz",
+            "/a/%2e/b",
+            "*",
+        ];
+        for path in bad {
+            assert_eq!(read(path), Err(PathFault::Bad), "{path}");
+        }
+        let hidden = [
+            "//",
+            "//etc/passwd",
+            "/a//b",
+            "/.git/config",
+            "/.rutter/served.json",
+            "/a/.htaccess",
+            "/.rutter-stage/1",
+            "/docs/.well-known/x",
+            "/a/..b",
+            "/%2egit/config",
+            "/...",
+        ];
+        for path in hidden {
+            assert_eq!(read(path), Err(PathFault::Hidden), "{path}");
+        }
+        assert_eq!(read(&format!("/{}", "a".repeat(256))), Err(PathFault::Hidden));
+        assert_eq!(read(&format!("/{}", "a/".repeat(3000))), Err(PathFault::Hidden));
+    }
+
+    #[test]
+    fn ours_other_paths_are_names() {
+        let read = |path| read(path).map(|asked| (asked.name, asked.is_folder)).unwrap();
+        assert_eq!(read("/"), (String::new(), true));
+        assert_eq!(read("/a/b.html"), ("a/b.html".to_owned(), false));
+        assert_eq!(read("/a/b/"), ("a/b".to_owned(), true));
+        assert_eq!(read("/.well-known/arc-policy.json").0, ".well-known/arc-policy.json");
+        // Decoded once: what is left of a second layer is a name.
+        assert_eq!(read("/%252e%252e/x").0, "%2e%2e/x");
+        assert_eq!(read("/%C3%BCber%20uns.html").0, "über uns.html");
+        assert_eq!(encoded("über uns.html"), "/%C3%BCber%20uns.html");
+    }
+
+    proptest! {
+        #[test]
+        fn ours_no_path_leaves_the_root_or_shows_a_dot(path in "(/|%2[ef]|%5c|\\.|[a-z%é\\\\]|\\PC){0,128}") {
+            if let Ok(asked) = read(&path) {
+                prop_assert!(!asked.name.starts_with('/') && !asked.name.contains('\0'));
+                for (at, part) in asked.name.split('/').enumerate() {
+                    let is_root = asked.name.is_empty();
+                    prop_assert!(is_root || !part.is_empty());
+                    prop_assert!(!part.starts_with('.') || (at == 0 && part == ".well-known"));
+                }
+                // What we name an address leads back.
+                if !asked.name.is_empty() {
+                    prop_assert_eq!(read(&encoded(&asked.name)).unwrap().name, asked.name);
+                }
+            }
+        }
+    }
+}

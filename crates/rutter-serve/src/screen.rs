@@ -1,0 +1,273 @@
+//! Looks at the raw bytes of requests before they are parsed (HTTP/1).
+//!
+//! Bodies are not taken, so what follows a head is the next head, and every
+//! byte can be judged here: line ends, lengths, and the fields by which two
+//! readers could disagree where a request ends. The parser behind accepts some
+//! of what is refused here (a bare LF, `Transfer-Encoding` together with
+//! `Content-Length`).
+
+use std::time::Instant;
+
+use crate::settings::Limits;
+
+/// Bytes of a line that are looked at.
+const START: usize = 48;
+
+/// Empty lines that are forgiven before a request (RFC 9112, 2.2).
+const MOST_EMPTY: usize = 4;
+
+/// What is wrong with a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Not HTTP, or not HTTP to everybody.
+    Bad,
+    /// The request line is too long.
+    Line,
+    /// The head is too long, or has too many fields.
+    Head,
+    /// It did not come in time.
+    Late,
+}
+
+impl Fault {
+    pub(crate) fn status(self) -> u16 {
+        match self {
+            Self::Bad => 400,
+            Self::Line => 414,
+            Self::Head => 431,
+            Self::Late => 408,
+        }
+    }
+
+    /// The whole answer.
+    pub(crate) fn answer(self) -> &'static [u8] {
+        match self {
+            Self::Bad => b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            Self::Line => b"HTTP/1.1 414 URI Too Long\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            Self::Head => b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            Self::Late => b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        }
+    }
+}
+
+/// Where we are in a head.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    limits: Limits,
+    /// When the first byte of the head came that is not over.
+    since: Option<Instant>,
+    head: usize,
+    /// Length of the line that is not over, and its first bytes.
+    line: usize,
+    start: [u8; START],
+    last: u8,
+    n_lines: usize,
+    n_empty: usize,
+    is_chunked: bool,
+    n_lengths: usize,
+    has_body: bool,
+    /// What follows is a body, and the connection will end.
+    is_over: bool,
+}
+
+impl Screen {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            limits: *limits,
+            since: None,
+            head: 0,
+            line: 0,
+            start: [0; START],
+            last: 0,
+            n_lines: 0,
+            n_empty: 0,
+            is_chunked: false,
+            n_lengths: 0,
+            has_body: false,
+            is_over: false,
+        }
+    }
+
+    /// When the head began that is not over.
+    pub(crate) fn since(&self) -> Option<Instant> {
+        self.since
+    }
+
+    /// Judges bytes as they come; with a fault comes how many of them belong to
+    /// requests before it.
+    pub(crate) fn judge(&mut self, bytes: &[u8]) -> Result<(), (Fault, usize)> {
+        if self.is_over {
+            return Ok(());
+        }
+        let (mut at, mut good) = (0, 0);
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            if self.since.is_none() {
+                self.since = Some(Instant::now());
+            }
+            let end = memchr::memchr(b'\n', rest);
+            let piece = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            self.take(piece).map_err(|fault| (fault, good))?;
+            let Some(end) = end else { return Ok(()) };
+            at += end + 1;
+            if self.end_line().map_err(|fault| (fault, good))? {
+                good = at;
+                if self.is_over {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of a line.
+    fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        if let Some(place) = self.start.get_mut(self.line..) {
+            let n = place.len().min(piece.len());
+            if let (Some(to), Some(from)) = (place.get_mut(..n), piece.get(..n)) {
+                to.copy_from_slice(from);
+            }
+        }
+        self.line += piece.len();
+        self.head += piece.len();
+        self.last = piece.last().copied().unwrap_or(self.last);
+        if self.n_lines == 0 && self.limits.request_line < self.line {
+            return Err(Fault::Line);
+        }
+        if self.limits.head < self.head { Err(Fault::Head) } else { Ok(()) }
+    }
+
+    /// The end of a line; tells whether the head is over.
+    fn end_line(&mut self) -> Result<bool, Fault> {
+        self.head += 1;
+        if self.line == 0 || self.last != b'\r' {
+            return Err(Fault::Bad);
+        }
+        let length = self.line - 1;
+        let line = self.start;
+        let line = line.get(..length.min(START)).unwrap_or_default();
+        (self.line, self.last) = (0, 0);
+        if length == 0 {
+            return if self.n_lines == 0 {
+                self.n_empty += 1;
+                self.head = 0;
+                if self.n_empty <= MOST_EMPTY { Ok(false) } else { Err(Fault::Bad) }
+            } else {
+                self.end_head().map(|()| true)
+            };
+        }
+        self.n_lines += 1;
+        if 1 < self.n_lines {
+            self.field(line, length)?;
+        }
+        Ok(false)
+    }
+
+    fn field(&mut self, line: &[u8], length: usize) -> Result<(), Fault> {
+        if self.limits.fields + 1 < self.n_lines {
+            return Err(Fault::Head);
+        }
+        let Some(colon) = memchr::memchr(b':', line) else {
+            // A name longer than we look is left to the parser.
+            return if length <= START { Err(Fault::Bad) } else { Ok(()) };
+        };
+        let (name, value) = line.split_at(colon);
+        // A line that continues another, or a blank before the colon.
+        if name.is_empty() || name.iter().any(u8::is_ascii_whitespace) {
+            return Err(Fault::Bad);
+        }
+        if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            self.is_chunked = true;
+        } else if name.eq_ignore_ascii_case(b"content-length") {
+            self.n_lengths += 1;
+            let value = value.get(1..).unwrap_or_default().trim_ascii();
+            let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+            if !is_number || START <= length {
+                return Err(Fault::Bad);
+            }
+            self.has_body |= value.iter().any(|digit| *digit != b'0');
+        }
+        Ok(())
+    }
+
+    fn end_head(&mut self) -> Result<(), Fault> {
+        if self.is_chunked || 1 < self.n_lengths {
+            return Err(Fault::Bad);
+        }
+        let is_over = self.has_body;
+        *self = Self { is_over, ..Self::new(&self.limits) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { request_line: 60, head: 200, fields: 4, ..Limits::USUAL };
+
+    /// Judges a text in pieces of every size; the verdict must not differ.
+    fn judge(text: &str) -> Option<Fault> {
+        let mut verdicts = (1..=text.len().max(1)).map(|size| {
+            let mut screen = Screen::new(&LIMITS);
+            let pieces = text.as_bytes().chunks(size);
+            let verdict = pieces.map(|piece| screen.judge(piece)).find_map(Result::err);
+            verdict.map(|(fault, _)| fault)
+        });
+        let first = verdicts.next().unwrap();
+        assert!(verdicts.all(|verdict| verdict == first), "{text}");
+        first
+    }
+
+    #[test] // reliability E05, E06
+    fn ours_heads_that_could_be_read_in_two_ways_are_refused() {
+        let head = |fields: &str| format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+        for fine in [
+            head(""),
+            head("Content-Length: 0\r\n"),
+            head("Content-Length: 5\r\n") + "a\nb\0c",
+            head("Range: bytes=0-1\r\nTE: trailers\r\n"),
+            format!("\r\n\r\n{}{}", head(""), head("A:\r\n")),
+            format!("{}GET / HT", head("")),
+        ] {
+            assert_eq!(judge(&fine), None, "{fine}");
+        }
+        for bad in [
+            "GET / HTTP/1.1\nHost: a\r\n\r\n".to_owned(),
+            head("A: b\n"),
+            "\nGET / HTTP/1.1\r\n".to_owned(),
+            head("Transfer-Encoding: chunked\r\n"),
+            head("transfer-ENCODING: xchunked\r\nContent-Length: 5\r\n"),
+            head("Content-Length: 5\r\nContent-Length: 5\r\n"),
+            head("Content-Length: 5, 5\r\n"),
+            head("Content-Length: +5\r\n"),
+            head("Content-Length:\r\n"),
+            head("Content-Length: 99999999999999999999999999999999999\r\n"),
+            head("Content-Length : 5\r\n"),
+            head("A: b\r\n folded\r\n"),
+            head("A: b\r\n\tfolded\r\n"),
+            head("no colon\r\n"),
+            head(": x\r\n"),
+            "\r\n".repeat(6),
+        ] {
+            assert_eq!(judge(&bad), Some(Fault::Bad), "{bad:?}");
+        }
+        assert_eq!(judge(&format!("GET /{} HTTP/1.1\r\n", "a".repeat(60))), Some(Fault::Line));
+        assert_eq!(judge(&"a".repeat(100)), Some(Fault::Line));
+        assert_eq!(judge(&head(&format!("A: {}\r\n", "a".repeat(200)))), Some(Fault::Head));
+        assert_eq!(judge(&head(&"A: b\r\n".repeat(4))), Some(Fault::Head));
+    }
+
+    #[test]
+    fn ours_requests_before_a_fault_are_told_apart() {
+        let good = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        let text = format!("{good}{good}GET / HTTP/1.1\n");
+        let mut screen = Screen::new(&LIMITS);
+        assert_eq!(screen.judge(text.as_bytes()), Err((Fault::Bad, 2 * good.len())));
+        let mut screen = Screen::new(&LIMITS);
+        assert!(screen.since().is_none());
+        screen.judge(b"GET").unwrap();
+        assert!(screen.since().is_some());
+        screen.judge(good.get(3..).unwrap().as_bytes()).unwrap();
+        assert!(screen.since().is_none());
+    }
+}

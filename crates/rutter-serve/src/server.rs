@@ -1,0 +1,369 @@
+//! Sockets, threads and their end.
+//!
+//! One thread accepts and hands each connection to the worker that has fewest;
+//! a worker is a thread with a runtime of its own. Limits are kept at the
+//! door, before anything is spent on a connection.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, watch};
+use tokio_rustls::rustls::ServerConfig;
+
+use crate::connection::{self, Context, stopped};
+use crate::metrics::Cut;
+use crate::network::household;
+use crate::report;
+use crate::site::{Site, SiteError};
+use crate::tls::{TlsError, TlsFiles};
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 4096;
+
+/// Pause after a failure to accept, such as too many open files.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Where and how to listen.
+#[derive(Debug, Clone)]
+pub struct Listening {
+    /// Address of the site.
+    pub address: SocketAddr,
+    /// Address of `/metrics`; nowhere where there is none.
+    pub metrics: Option<SocketAddr>,
+    /// Certificate and key; plain HTTP where there are none.
+    pub tls: Option<TlsFiles>,
+    /// Threads that answer.
+    pub workers: usize,
+}
+
+impl Listening {
+    /// Plain HTTP, a worker for each core.
+    pub fn new(address: SocketAddr) -> Self {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        Self { address, metrics: None, tls: None, workers }
+    }
+}
+
+/// Why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Somebody else listens there.
+    #[error("{0} is in use")]
+    InUse(SocketAddr),
+    /// It cannot be listened there.
+    #[error("cannot listen on {0}")]
+    Listen(SocketAddr, #[source] io::Error),
+    /// The machine gives no threads or runtimes.
+    #[error("cannot start a worker")]
+    Worker(#[from] io::Error),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// What can go wrong when everything is read again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReloadError {
+    /// Of the site.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// Of TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// A server that listens, but does not answer yet.
+pub struct Server {
+    site: Site,
+    listening: Listening,
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
+    stop: watch::Sender<bool>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("listening", &self.listening).finish_non_exhaustive()
+    }
+}
+
+/// Stops a server and has it read everything again, from any thread.
+#[derive(Clone)]
+pub struct Handle {
+    site: Site,
+    tls: Option<(TlsFiles, Arc<RwLock<Arc<ServerConfig>>>)>,
+    stop: watch::Sender<bool>,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Ends the server: no new connections, answers under way get their time.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Reads `served.json`, tokens and certificates again; what cannot be read
+    /// stays as it was.
+    pub fn reload(&self) -> Result<(), ReloadError> {
+        let site = self.site.reload();
+        if let Some((files, place)) = &self.tls {
+            let config = files.load()?;
+            *place.write().unwrap_or_else(PoisonError::into_inner) = config;
+        }
+        Ok(site?)
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AddrInUse => ServeError::InUse(address),
+        _ => ServeError::Listen(address, error),
+    };
+    let make = || {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        // A server that ended a moment ago is not in the way.
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    };
+    make().map_err(failed)
+}
+
+impl Server {
+    /// Binds the sockets and reads the certificates.
+    pub fn bind(site: Site, listening: Listening) -> Result<Self, ServeError> {
+        let tls = match &listening.tls {
+            Some(files) => Some(Arc::new(RwLock::new(files.load()?))),
+            None => None,
+        };
+        let listener = listen(listening.address)?;
+        let metrics = listening.metrics.map(listen).transpose()?;
+        let (stop, _) = watch::channel(false);
+        Ok(Self { site, listening, listener, metrics, tls, stop })
+    }
+
+    /// The address that was bound; with port 0 the system chose one.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// The address of `/metrics`.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// For stopping and reloading.
+    pub fn handle(&self) -> Handle {
+        let tls = self.listening.tls.clone().zip(self.tls.clone());
+        Handle { site: self.site.clone(), tls, stop: self.stop.clone() }
+    }
+
+    /// Serves until it is stopped, and waits for answers under way.
+    pub fn run(self) -> Result<(), ServeError> {
+        let limits = self.site.0.settings.limits;
+        let shared = Arc::new(Shared::default());
+        let mut workers = Vec::new();
+        for number in 0..self.listening.workers.max(1) {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            let load = Arc::new(AtomicUsize::new(0));
+            let context = Context {
+                site: self.site.clone(),
+                tls: self.tls.clone(),
+                stop: self.stop.subscribe(),
+            };
+            let name = format!("worker-{number}");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .max_blocking_threads(8)
+                .thread_keep_alive(Duration::from_secs(5))
+                .build()?;
+            let drain = limits.drain;
+            let work = move || runtime.block_on(work(receiver, context, drain));
+            let thread = thread::Builder::new().name(name).spawn(work)?;
+            workers.push(Worker { sender, load, thread });
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let result = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            if let Some(metrics) = self.metrics {
+                let metrics = tokio::net::TcpListener::from_std(metrics)?;
+                tokio::spawn(connection::serve_metrics(metrics, self.site.clone()));
+            }
+            let stop = self.stop.subscribe();
+            accept(&listener, &self.site, &shared, &workers, stop).await;
+            Ok::<(), io::Error>(())
+        });
+        // Workers end when nobody can give them connections.
+        let threads: Vec<_> = workers.into_iter().map(|worker| worker.thread).collect();
+        self.stop.send_replace(true);
+        for thread in threads {
+            // One that panicked has nothing to say.
+            drop(thread.join());
+        }
+        Ok(result?)
+    }
+}
+
+struct Worker {
+    sender: mpsc::UnboundedSender<Accepted>,
+    load: Arc<AtomicUsize>,
+    thread: thread::JoinHandle<()>,
+}
+
+/// A connection on its way to a worker.
+struct Accepted {
+    stream: std::net::TcpStream,
+    peer: IpAddr,
+    permit: Permit,
+}
+
+/// Connections there are, and from where.
+#[derive(Debug, Default)]
+struct Shared {
+    n: AtomicUsize,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// The right to one connection, given back with it.
+struct Permit {
+    site: Site,
+    shared: Arc<Shared>,
+    load: Option<Arc<AtomicUsize>>,
+    household: Option<IpAddr>,
+}
+
+impl Permit {
+    /// A permit, or why there is none.
+    fn take(site: &Site, shared: &Arc<Shared>, peer: IpAddr) -> Result<Self, Cut> {
+        let limits = &site.0.settings.limits;
+        if limits.connections <= shared.n.load(Ordering::Relaxed) {
+            return Err(Cut::Full);
+        }
+        // A proxy brings everybody's connections.
+        let household = (!site.0.settings.proxies.trusts(peer)).then(|| household(peer));
+        if let Some(household) = household {
+            let mut table = shared.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+            let n = table.entry(household).or_insert(0);
+            if limits.per_address <= *n {
+                return Err(Cut::Address);
+            }
+            *n += 1;
+        }
+        shared.n.fetch_add(1, Ordering::Relaxed);
+        site.0.metrics.opened();
+        Ok(Self { site: site.clone(), shared: Arc::clone(shared), load: None, household })
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.site.0.metrics.closed();
+        self.shared.n.fetch_sub(1, Ordering::Relaxed);
+        if let Some(load) = &self.load {
+            load.fetch_sub(1, Ordering::Relaxed);
+        }
+        let Some(household) = self.household else { return };
+        let mut table = self.shared.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(n) = table.get_mut(&household) {
+            *n -= 1;
+            if *n == 0 {
+                table.remove(&household);
+            }
+        }
+    }
+}
+
+async fn accept(
+    listener: &tokio::net::TcpListener,
+    site: &Site,
+    shared: &Arc<Shared>,
+    workers: &[Worker],
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut stop) => return,
+        };
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let peer = peer.ip();
+        match Permit::take(site, shared, peer) {
+            Ok(permit) => hand_over(stream, peer, permit, workers),
+            Err(cut) => refuse(&stream, peer, site, cut),
+        }
+    }
+}
+
+fn hand_over(stream: TcpStream, peer: IpAddr, mut permit: Permit, workers: &[Worker]) {
+    // Its socket belongs to another runtime from now on.
+    let Ok(stream) = stream.into_std() else { return };
+    let idlest = workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
+    let Some(worker) = idlest else { return };
+    worker.load.fetch_add(1, Ordering::Relaxed);
+    permit.load = Some(Arc::clone(&worker.load));
+    drop(worker.sender.send(Accepted { stream, peer, permit }));
+}
+
+/// Says why, if that is possible at once.
+fn refuse(stream: &TcpStream, peer: IpAddr, site: &Site, cut: Cut) {
+    site.0.metrics.cut(cut);
+    if site.0.settings.limits.connections == 0 {
+        return;
+    }
+    let status = if cut == Cut::Address { 429 } else { 503 };
+    let text: &[u8] = if cut == Cut::Address {
+        b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    } else {
+        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    };
+    drop(stream.try_write(text));
+    site.0.metrics.answered(status);
+    report::tell(&site.0.sinks, &report::broken(peer, status));
+}
+
+/// A worker: serves what it is given until there is no more and no stop is
+/// under way, then waits for what is left.
+async fn work(mut receiver: mpsc::UnboundedReceiver<Accepted>, context: Context, drain: Duration) {
+    let mut connections = tokio::task::JoinSet::new();
+    let mut stop = context.stop.clone();
+    loop {
+        tokio::select! {
+            accepted = receiver.recv() => {
+                let Some(Accepted { stream, peer, permit }) = accepted else { break };
+                let Ok(stream) = TcpStream::from_std(stream) else { continue };
+                let context = context.clone();
+                connections.spawn(async move {
+                    connection::serve(stream, peer, context).await;
+                    drop(permit);
+                });
+            }
+            Some(_) = connections.join_next() => {}
+            () = stopped(&mut stop) => break,
+        }
+    }
+    let rest = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(drain, rest).await.is_err() {
+        connections.abort_all();
+    }
+}

@@ -1,0 +1,85 @@
+//! The site as a part of somebody else's server.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::{Request, Response};
+use http_body::Body as _;
+use rutter_serve::{Peer, Rate, Settings, Site};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::client::put;
+
+/// Somebody else's service: says what it was asked.
+#[derive(Clone)]
+struct Echo;
+
+impl Service<Request<String>> for Echo {
+    type Response = Response<String>;
+    type Error = Infallible;
+    type Future = std::future::Ready<Result<Response<String>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<String>) -> Self::Future {
+        let text = format!("{} {}", request.method(), request.body());
+        std::future::ready(Ok(Response::new(text)))
+    }
+}
+
+async fn text<B>(mut body: B) -> String
+where
+    B: http_body::Body<Data = bytes::Bytes, Error = std::io::Error> + Unpin,
+{
+    let mut bytes = Vec::new();
+    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        bytes.extend(frame.unwrap().into_data().unwrap());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn request(method: &str, path: &str) -> Request<String> {
+    let request = Request::builder().method(method).uri(path).header("host", "a");
+    request.extension(Peer([192, 0, 2, 1].into())).body("asked".to_owned()).unwrap()
+}
+
+#[test]
+fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&folder.path().join("a.html"), b"<p>a");
+    put(&folder.path().join("404.html"), b"<p>lost");
+    let settings = Settings {
+        rate: Some(Rate { every: Duration::from_hours(1), burst: 4 }),
+        ..Settings::new(folder.path())
+    };
+    let mut site = Site::open(settings, Vec::new()).unwrap();
+    let mut layered = site.layer().layer(Echo);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let response = layered.call(request("GET", "/a.html")).await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/html");
+        assert_eq!(text(response.into_body()).await, "<p>a");
+        let response = layered.call(request("GET", "/none")).await.unwrap();
+        assert_eq!(text(response.into_body()).await, "GET asked");
+        let response = layered.call(request("POST", "/a.html")).await.unwrap();
+        assert_eq!(text(response.into_body()).await, "POST asked");
+        let Ok(response) = site.call(request("GET", "/none")).await;
+        assert_eq!(
+            (response.status().as_u16(), text(response.into_body()).await.as_str()),
+            (404, "<p>lost")
+        );
+        let Ok(response) = site.call(request("HEAD", "/a.html")).await;
+        assert_eq!(
+            (response.headers()["content-length"].as_bytes(), response.body().is_end_stream()),
+            (&b"4"[..], true)
+        );
+        let Ok(response) = site.call(request("GET", "/a.html")).await;
+        assert_eq!(response.status(), 429, "who asks is counted");
+        assert_eq!(site.metrics().count(429), 1);
+    });
+}

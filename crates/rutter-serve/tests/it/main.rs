@@ -1,0 +1,14 @@
+//! The server over real sockets, on the loopback address only.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
+mod client;
+mod conditions;
+mod embed;
+mod escape;
+mod limits;
+mod partner;
+mod raw;
+mod serving;
+mod swap;
+mod tls;

@@ -1,0 +1,227 @@
+//! Tokens: the partner API, and pages that need one.
+
+use std::path::Path;
+
+use rutter_arc::{Limits, Reader};
+use rutter_serve::{NewToken, Scope, new_token};
+use serde_json::json;
+
+use crate::client::{Answer, Running, put, swap};
+
+const N: usize = 250;
+
+fn url(n: usize) -> String {
+    format!("https://harbour.example/log/{n:04}.html")
+}
+
+fn store() -> String {
+    let lines = (0..N).map(|n| {
+        let entry = json!({ "url": url(n), "ai_indexable": true, "auth_required": true,
+            "ai_summary": format!("Entry {n} {}", "x".repeat(n % 40)) });
+        let page = if n % 2 == 0 { json!({ "url": url(n), "title": "Log" }) } else { json!(null) };
+        json!({ "url": url(n), "entry": entry, "page": page }).to_string() + "\n"
+    });
+    lines.collect()
+}
+
+struct Case {
+    running: Running,
+    entries: String,
+    content: String,
+    slow: String,
+}
+
+fn token(path: &Path, name: &str, scopes: &[Scope], rate: &str) -> String {
+    let new = NewToken { name, scopes, rate, expires: None };
+    format!("Bearer {}", new_token(path, &new).unwrap())
+}
+
+fn case() -> Case {
+    let folder = tempfile::tempdir().unwrap();
+    put(&folder.path().join("public/log/0001.html"), b"<p>members only");
+    put(&folder.path().join("public/a.html"), b"<p>all");
+    put(&folder.path().join("public/scp/a.scp"), b"{}");
+    let served = r#"{"version":1,"base":"https://harbour.example","files":[
+{"path":"a.html","type":"text/html","cache":"page"},
+{"path":"log/0001.html","type":"text/html","cache":"page","twin":"log/0001.md","access":"token"}]}"#;
+    put(&folder.path().join("state/served.json"), served.as_bytes());
+    put(&folder.path().join("state/private/pages.jsonl"), store().as_bytes());
+    let path = folder.path().join("tokens.toml");
+    let entries = token(&path, "entries", &[Scope::Entries], "1000/s");
+    let content = token(&path, "content", &[Scope::Entries, Scope::Content], "1000/s");
+    let slow = token(&path, "slow", &[Scope::Content], "2/h");
+    let running = Running::start(folder, |settings| settings.tokens = Some(path), None);
+    Case { running, entries, content, slow }
+}
+
+impl Case {
+    fn ask(&self, query: &str, token: &str) -> Answer {
+        let path = format!("/arc-api/v1/pages{query}");
+        self.running.ask("GET", &path, &[("Authorization", token)])
+    }
+}
+
+fn urls(answer: &Answer) -> Vec<String> {
+    let pages = answer.json()["pages"].as_array().unwrap().clone();
+    pages.iter().map(|page| page["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test] // ARC-026 ARC-064 D57
+fn spec_partners_get_full_entries_page_by_page() {
+    let case = case();
+    let (mut query, mut found, mut n) = ("?limit=40".to_owned(), Vec::new(), 0);
+    loop {
+        n += 1;
+        let answer = case.ask(&query, &case.entries);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
+        assert_eq!(answer.header("vary"), Some("authorization"));
+        // It is a sitemap as any other.
+        let mut findings = Vec::new();
+        let mut reader = Reader::new(answer.body.as_slice(), Limits::USUAL);
+        while reader.next(&mut findings, |entry| entry.has_content()).unwrap().is_some() {}
+        found.extend(urls(&answer));
+        let json = answer.json();
+        assert_eq!(json["site"], "https://harbour.example");
+        assert!(json["pages"][0].get("scp_page").is_none(), "that is another scope");
+        let Some(next) = json["next"].as_str() else {
+            assert_eq!(answer.header("link"), None);
+            break;
+        };
+        assert_eq!(answer.header("link"), Some(format!("<{next}>; rel=\"next\"").as_str()));
+        query = next.strip_prefix("/arc-api/v1/pages").unwrap().to_owned();
+    }
+    assert_eq!((n, found), (7, (0..N).map(url).collect::<Vec<_>>()));
+}
+
+#[test] // ARC-026
+fn spec_one_page_and_its_content() {
+    let case = case();
+    for n in [0, 1, 2, 77, 248, 249] {
+        let answer = case.ask(&format!("?url={}", url(n)), &case.content);
+        assert_eq!(urls(&answer), [url(n)]);
+        let page = answer.json()["pages"][0].clone();
+        assert_eq!(page.get("scp_page").is_some(), n % 2 == 0);
+        assert_eq!(answer.json().get("next"), None);
+        let after = case.ask(&format!("?after={}&limit=2", url(n)), &case.entries);
+        let wanted: Vec<String> = (n + 1..N).take(2).map(url).collect();
+        assert_eq!(urls(&after), wanted);
+    }
+    for other in ["https://harbour.example/log/0001.htm", "a", "z", ""] {
+        assert_eq!(case.ask(&format!("?url={other}"), &case.entries).status, 404, "{other}");
+    }
+    assert_eq!(urls(&case.ask("?after=z", &case.entries)).len(), 0);
+    assert_eq!(urls(&case.ask("?after=a", &case.entries)).len(), 100);
+    assert_eq!(urls(&case.ask("?limit=99999", &case.entries)).len(), N);
+}
+
+#[test] // ARC-064 ARC-066
+fn spec_tokens_have_scopes_and_rates() {
+    let case = case();
+    let challenge = |answer: &Answer| answer.header("www-authenticate").unwrap().to_owned();
+    let answer = case.running.get("/arc-api/v1/pages");
+    assert_eq!((answer.status, challenge(&answer).as_str()), (401, "Bearer realm=\"rutter\""));
+    for wrong in ["Bearer x", "Basic eDp4", "", &case.entries.replace("Bearer", "Token")] {
+        let answer = case.ask("", wrong);
+        assert_eq!(answer.status, 401, "{wrong}");
+        assert!(challenge(&answer).contains("invalid_token"));
+    }
+    let answer = case.ask("", &case.slow);
+    assert_eq!(answer.status, 403);
+    assert!(challenge(&answer).contains("scope=\"entries\""));
+    assert_eq!(case.ask("", &case.slow).status, 403);
+    let answer = case.ask("", &case.slow);
+    assert_eq!(answer.status, 429);
+    assert!(answer.header("retry-after").is_some());
+    assert_eq!(case.ask("", &case.entries).status, 200, "others have their own rate");
+    for bad in ["?limit=0", "?limit=x", "?url=a&after=b", "?url=a&url=b", "?other=1", "?url=%ff"] {
+        assert_eq!(case.ask(bad, &case.entries).status, 400, "{bad}");
+    }
+    assert_eq!(case.running.get("/arc-api/v1/other").status, 404);
+    // What is public stays public, with a token, without and with a wrong one (D86).
+    for headers in [&[][..], &[("Authorization", "Bearer x")], &[("Authorization", &case.entries)]]
+    {
+        assert_eq!(case.running.ask("GET", "/scp/a.scp", headers).status, 200);
+        assert_eq!(case.running.ask("GET", "/a.html", headers).status, 200);
+    }
+    // Nobody reads a token in a record.
+    for record in case.running.records.0.lock().unwrap().iter() {
+        let text = format!("{record:?}");
+        let tokens = [&case.entries, &case.content, &case.slow];
+        assert!(tokens.iter().all(|token| !text.contains(token.trim_start_matches("Bearer "))));
+    }
+    let named = case.running.records.0.lock().unwrap();
+    assert!(named.iter().any(|record| record.token_name.as_deref() == Some("entries")));
+}
+
+#[test] // ARC-022
+fn spec_answers_for_partners_can_be_asked_for_again() {
+    let case = case();
+    let first = case.ask("?limit=5", &case.entries);
+    let tag = first.header("etag").unwrap();
+    let again = |token: &str| {
+        let headers = [("Authorization", token), ("If-None-Match", tag)];
+        case.running.ask("GET", "/arc-api/v1/pages?limit=5", &headers)
+    };
+    let current = again(&case.entries);
+    assert_eq!((current.status, current.header("etag")), (304, Some(tag)));
+    assert_eq!(again(&case.content).status, 200, "another scope is another answer");
+    let head =
+        case.running.ask("HEAD", "/arc-api/v1/pages?limit=5", &[("Authorization", &case.entries)]);
+    assert_eq!((head.status, head.header("etag")), (200, Some(tag)));
+    swap(&case.running.folder.path().join("state/private/pages.jsonl"), store().as_bytes());
+    assert_eq!(again(&case.entries).status, 200);
+}
+
+#[test] // ARC-026 ARC-064
+fn spec_a_page_that_needs_a_login_is_shown_to_its_token_only() {
+    let case = case();
+    for path in ["/log/0001.html", "/log/0001"] {
+        let ask = |token: Option<&str>| {
+            let headers: Vec<(&str, &str)> =
+                token.map(|token| ("Authorization", token)).into_iter().collect();
+            let answer = case.running.ask("GET", path, &headers);
+            assert!(answer.status == 200 || !answer.text().contains("members"));
+            answer
+        };
+        assert_eq!(ask(None).status, 401);
+        assert_eq!(ask(Some("Bearer x")).status, 401);
+        assert_eq!(ask(Some(&case.entries)).status, 403);
+        let answer = ask(Some(&case.content));
+        assert_eq!((answer.status, answer.text().as_str()), (200, "<p>members only"));
+        assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
+        assert_eq!(answer.header("vary"), Some("accept, authorization"));
+        let range = case.running.ask("GET", path, &[("Range", "bytes=0-3")]);
+        assert_eq!((range.status, range.text().contains("<p")), (401, false));
+        let tag = answer.header("etag").unwrap();
+        assert_eq!(case.running.ask("GET", path, &[("If-None-Match", tag)]).status, 401);
+    }
+    // A page that a publication under way restricts is restricted at once.
+    let state = case.running.folder.path().join("state");
+    let served = std::fs::read_to_string(state.join("served.json")).unwrap();
+    let next = served.replace("\"a.html\",", "\"a.html\",\"access\":\"token\",");
+    put(&state.join("next/served"), next.as_bytes());
+    put(&state.join("journal.json"), b"{}");
+    swap(&case.running.public("a.html"), b"<p>members only");
+    assert_eq!(case.running.get("/a.html").status, 401);
+    std::fs::rename(state.join("next/served"), state.join("served.json")).unwrap();
+    assert_eq!(case.running.get("/a.html").status, 401);
+    std::fs::remove_file(state.join("journal.json")).unwrap();
+    assert_eq!(case.running.get("/a.html").status, 401);
+}
+
+#[test]
+fn ours_without_tokens_there_is_no_api_and_nobody_gets_in() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&folder.path().join("public/a.html"), b"<p>members only");
+    let served = r#"{"version":1,"base":"https://harbour.example","files":[
+{"path":"a.html","type":"text/html","cache":"page","access":"token"}]}"#;
+    put(&folder.path().join("state/served.json"), served.as_bytes());
+    put(&folder.path().join("state/private/pages.jsonl"), store().as_bytes());
+    let running = Running::start(folder, |_| {}, None);
+    assert_eq!(running.get("/arc-api/v1/pages").status, 404);
+    assert_eq!(running.get("/a.html").status, 401);
+    assert_eq!(running.ask("GET", "/a.html", &[("Authorization", "Bearer x")]).status, 401);
+    assert_eq!(running.get("/A.HTML").status, 404);
+}

@@ -1,0 +1,265 @@
+//! What is sent for which address, and with which headers.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+
+use rutter_page::Digest;
+
+use crate::client::{Client, Running, put, swap, wait_for};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn tag(bytes: &[u8]) -> String {
+    format!("\"{}\"", Digest::of(bytes))
+}
+
+#[test] // SCP-144 SCP-145 SCP-146 SCP-147 SCP-149 SCP-150 SCP-151 SCP-202 SCP-213
+fn spec_collections_are_sent_as_they_are_stored() {
+    let sum = format!("sha256:{}", "0f".repeat(32));
+    let text = format!(
+        "{{\"collection\":{{\"id\":\"a\",\"section\":\"all\",\"type\":\"snapshot\",\"generated\":\"2026-05-01T12:00:00.7Z\",\"checksum\":\"{sum}\",\"version\":\"0.1\"}}}}\n{{}}\n"
+    );
+    let (gz, zst) = (gzip(text.as_bytes()), zstd::encode_all(text.as_bytes(), 3).unwrap());
+    let running = Running::new(
+        &[("scp/a.scp", text.as_bytes()), ("scp/a.scp.gz", &gz), ("scp/a.scp.zst", &zst)],
+        |_| {},
+    );
+    for (name, bytes, coding) in [
+        ("scp/a.scp", text.as_bytes(), None),
+        ("scp/a.scp.gz", &gz, Some("gzip")),
+        ("scp/a.scp.zst", &zst, Some("zstd")),
+    ] {
+        // Whatever the client says about codings (D05).
+        for accept in ["", "identity", "gzip", "gzip;q=0, zstd;q=0, identity;q=0"] {
+            let path = format!("/{name}");
+            let answer = running.ask("GET", &path, &[("Accept-Encoding", accept)]);
+            assert_eq!(answer.status, 200);
+            assert_eq!(answer.body, bytes);
+            assert_eq!(answer.header("content-type"), Some("application/scp"));
+            assert_eq!(answer.header("content-encoding"), coding);
+            assert_eq!(answer.header("content-length"), Some(bytes.len().to_string().as_str()));
+            assert_eq!(answer.header("etag"), Some(format!("\"{sum}\"").as_str()));
+            assert_eq!(answer.header("last-modified"), Some("Fri, 01 May 2026 12:00:00 GMT"));
+            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(answer.header("vary"), None);
+            assert_eq!(answer.header("www-authenticate"), None);
+            let head = running.ask("HEAD", &path, &[("Accept-Encoding", accept)]);
+            let mut same = answer.clone();
+            same.body.clear();
+            same.headers.insert("date".to_owned(), head.header("date").unwrap().to_owned());
+            assert_eq!(head, same);
+        }
+    }
+}
+
+#[test] // ARC-022 ARC-023 SPX-049 SPX-050
+fn spec_compressed_twins_are_chosen_for_those_who_want_them() {
+    let plain = br#"{"arc_sitemap_version":"2.1"}"#;
+    let coded = gzip(plain);
+    let running = Running::new(
+        &[
+            ("arc-sitemap.json", plain),
+            ("arc-sitemap.json.gz", &coded),
+            ("spxi-index.jsonld", b"{}"),
+            ("page.html", b"<p>page"),
+            ("page.html.gz", &gzip(b"<p>page")),
+        ],
+        |_| {},
+    );
+    let answer = running.get("/arc-sitemap.json");
+    assert_eq!((answer.body.as_slice(), answer.header("content-encoding")), (&plain[..], None));
+    assert_eq!(answer.header("etag"), Some(tag(plain).as_str()));
+    assert_eq!(answer.header("vary"), Some("accept-encoding"));
+    let answer = running.ask("GET", "/arc-sitemap.json", &[("Accept-Encoding", "br, gzip;q=0.5")]);
+    assert_eq!(answer.body, coded);
+    assert_eq!(answer.header("content-encoding"), Some("gzip"));
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let gzip_tag = tag(plain).replace("\"\"", "").trim_end_matches('"').to_owned() + "-gzip\"";
+    assert_eq!(answer.header("etag"), Some(gzip_tag.as_str()));
+    assert_eq!(answer.header("vary"), Some("accept-encoding"));
+    let headers = [("Accept-Encoding", "gzip"), ("If-None-Match", gzip_tag.as_str())];
+    let answer = running.ask("GET", "/arc-sitemap.json", &headers);
+    assert_eq!((answer.status, answer.header("vary")), (304, Some("accept-encoding")));
+    // The tag of one form is not the tag of the other.
+    let answer = running.ask("GET", "/arc-sitemap.json", &[("If-None-Match", &gzip_tag)]);
+    assert_eq!(answer.status, 200);
+    // Under its own name it is what it is.
+    let answer = running.get("/arc-sitemap.json.gz");
+    assert_eq!(answer.header("content-encoding"), Some("gzip"));
+    assert_eq!(answer.header("etag"), Some(tag(&coded).as_str()));
+    let answer = running.ask("GET", "/spxi-index.jsonld", &[("Accept-Encoding", "gzip")]);
+    assert_eq!(answer.header("content-type"), Some("application/ld+json"));
+    assert_eq!(answer.header("vary"), None, "there is nothing to choose");
+    // Pages are not sent compressed.
+    let answer = running.ask("GET", "/page.html", &[("Accept-Encoding", "gzip")]);
+    assert_eq!((answer.text().as_str(), answer.header("vary")), ("<p>page", Some("accept")));
+}
+
+#[test]
+fn ours_pages_have_markdown_for_those_who_name_it() {
+    let markdown = b"# Tides\n";
+    let running = Running::new(
+        &[
+            ("index.html", b"<h1>Home"),
+            ("docs/tides.html", b"<h1>Tides"),
+            ("docs/tides.md", markdown),
+            ("docs/index.html", b"<h1>Docs"),
+            ("404.html", b"<h1>Lost"),
+        ],
+        |_| {},
+    );
+    let wants = [("Accept", "text/markdown, text/html;q=0.5")];
+    for path in ["/docs/tides.html", "/docs/tides"] {
+        let answer = running.ask("GET", path, &wants);
+        assert_eq!((answer.status, answer.body.as_slice()), (200, &markdown[..]));
+        assert_eq!(answer.header("content-type"), Some("text/markdown; charset=utf-8"));
+        assert_eq!(answer.header("vary"), Some("accept"));
+        assert_eq!(answer.header("x-markdown-tokens"), Some("2"));
+        assert_eq!(answer.header("content-location"), Some("/docs/tides.md"));
+        assert_eq!(answer.header("etag"), Some(tag(markdown).as_str()));
+        let head = running.ask("HEAD", path, &wants);
+        assert_eq!(head.header("x-markdown-tokens"), Some("2"));
+        let html = running.ask("GET", path, &[("Accept", "*/*")]);
+        assert_eq!((html.text().as_str(), html.header("vary")), ("<h1>Tides", Some("accept")));
+        let link = "</docs/tides.md>; rel=\"alternate\"; type=\"text/markdown\"";
+        assert_eq!(html.header("link"), Some(link));
+        assert_ne!(html.header("etag"), answer.header("etag"));
+    }
+    // A page without a twin stays what it is, and still says what it depends on.
+    let answer = running.ask("GET", "/docs/", &wants);
+    assert_eq!((answer.text().as_str(), answer.header("vary")), ("<h1>Docs", Some("accept")));
+    let answer = running.ask("GET", "/docs?a=b", &wants);
+    assert_eq!((answer.status, answer.header("location")), (308, Some("/docs/?a=b")));
+    assert_eq!(answer.header("vary"), Some("accept"));
+    assert_eq!(running.get("/").text(), "<h1>Home");
+    let answer = running.get("/docs/none.html");
+    assert_eq!((answer.status, answer.text().as_str()), (404, "<h1>Lost"));
+    assert_eq!((answer.header("etag"), answer.header("content-type")), (None, Some("text/html")));
+    let twin = running.get("/docs/tides.md");
+    assert_eq!(twin.header("x-robots-tag"), Some("noindex"));
+    assert_eq!(twin.header("vary"), None);
+}
+
+#[test]
+fn ours_what_the_build_said_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = folder.path().join("public");
+    put(&public.join("a.html"), b"<p>a");
+    put(&public.join("odd.bin"), b"{}");
+    put(&public.join("robots.txt"), b"User-agent: *\n");
+    let served = r#"{"version":1,"base":"https://harbour.example/docs/","files":[
+{"path":"a.html","type":"text/html","modified":"2020-02-02T02:02:02Z","cache":"page"},
+{"path":"odd.bin","type":"application/ld+json","cache":"entry"}]}"#;
+    put(&folder.path().join("state/served.json"), served.as_bytes());
+    let running = Running::start(folder, |_| {}, None);
+    for path in ["/a.html", "/docs/a.html", "/docs/a"] {
+        let answer = running.get(path);
+        assert_eq!(answer.header("last-modified"), Some("Sun, 02 Feb 2020 02:02:02 GMT"), "{path}");
+        assert_eq!(answer.header("cache-control"), Some("public, max-age=0, must-revalidate"));
+    }
+    assert_eq!(running.get("/docs").header("location"), Some("/docs/"));
+    let answer = running.get("/odd.bin");
+    assert_eq!(answer.header("content-type"), Some("application/ld+json"));
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=3600"));
+    // A file that came later is not the one that was described; clocks of
+    // files tick some hundred times a second.
+    let state = running.folder.path().join("state/served.json");
+    let changed = |path: &std::path::Path| {
+        let metadata = fs::metadata(path).unwrap();
+        (metadata.ctime(), metadata.ctime_nsec())
+    };
+    wait_for("a tick", || {
+        put(&running.folder.path().join("tick"), b"");
+        changed(&state) < changed(&running.folder.path().join("tick"))
+    });
+    swap(&running.public("a.html"), b"<p>new");
+    let answer = running.get("/a.html");
+    assert_eq!(answer.text(), "<p>new");
+    assert_ne!(answer.header("last-modified"), Some("Sun, 02 Feb 2020 02:02:02 GMT"));
+    // A new served.json is found by itself, one that is broken changes nothing.
+    swap(&state, b"{");
+    wait_for("a failed reload", || {
+        running.get("/odd.bin");
+        running.site.metrics().text().contains("result=\"failed\"} 1")
+    });
+    assert_eq!(running.get("/odd.bin").header("content-type"), Some("application/ld+json"));
+    swap(&state, served.replace("ld+json", "json").as_bytes());
+    wait_for("a reload", || {
+        running.get("/odd.bin").header("content-type") == Some("application/json")
+    });
+    let again = running.get("/a.html");
+    assert_eq!(again.header("last-modified"), Some("Sun, 02 Feb 2020 02:02:02 GMT"));
+}
+
+#[test] // SCP-160 D10
+fn spec_a_collection_that_ends_soon_is_not_kept_longer() {
+    let line = |expires: &str| {
+        format!("{{\"collection\":{{\"type\":\"delta\",\"expires\":\"{expires}\"}}}}\n")
+            .into_bytes()
+    };
+    let running = Running::new(
+        &[("a.scp", &line("2020-01-01T00:00:00Z")), ("b.scp", &line("2999-01-01T00:00:00Z"))],
+        |_| {},
+    );
+    let cache = |path: &str| running.get(path).header("cache-control").unwrap().to_owned();
+    assert_eq!(cache("/a.scp"), "public, max-age=0, must-revalidate");
+    assert_eq!(cache("/b.scp"), "public, max-age=3600, must-revalidate");
+}
+
+#[test]
+fn ours_a_root_that_is_gone_is_an_empty_one() {
+    let running = Running::new(&[("a.txt", b"a")], |_| {});
+    assert_eq!(running.get("/a.txt").status, 200);
+    let (public, aside) = (running.public(""), running.folder.path().join("aside"));
+    fs::rename(&public, &aside).unwrap();
+    wait_for("a 404", || running.get("/a.txt").status == 404);
+    fs::rename(&aside, &public).unwrap();
+    wait_for("a 200", || running.get("/a.txt").status == 200);
+}
+
+#[test]
+fn ours_large_files_come_whole_and_in_parts() {
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+    let running = Running::new(&[("large.bin", &bytes)], |_| {});
+    let mut client = Client::new(running.connect());
+    for _ in 0..3 {
+        let answer = client.ask("GET", "/large.bin", &[]);
+        assert!(answer.body == bytes);
+        assert_eq!(answer.header("etag"), Some(tag(&bytes).as_str()));
+    }
+    let answer = client.ask("GET", "/large.bin", &[("Range", "bytes=1000000-2500000")]);
+    assert_eq!(answer.header("content-range"), Some("bytes 1000000-2500000/3000000"));
+    assert!(answer.status == 206 && answer.body == bytes[1_000_000..=2_500_000]);
+}
+
+#[test] // SCP-205
+fn spec_a_download_can_be_slowed() {
+    let bytes = vec![7; 600_000];
+    let running = Running::new(&[("large.bin", &bytes)], |settings| {
+        settings.bandwidth = Some(1_000_000);
+    });
+    let start = std::time::Instant::now();
+    assert!(running.get("/large.bin").body == bytes);
+    // The last piece of at most 250,000 bytes leaves when those before are due.
+    assert!(std::time::Duration::from_millis(300) < start.elapsed());
+}
+
+#[test]
+fn ours_a_file_that_is_cut_short_ends_as_broken() {
+    let bytes = vec![7; 40_000_000];
+    let running = Running::new(&[("large.bin", &bytes)], |_| {});
+    let mut stream = running.connect();
+    stream.write_all(b"GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    let mut start = [0; 64];
+    stream.read_exact(&mut start).unwrap();
+    fs::File::options().write(true).open(running.public("large.bin")).unwrap().set_len(9).unwrap();
+    let mut rest = Vec::new();
+    // An end that is no end: fewer bytes than were promised, or a reset.
+    let result = stream.read_to_end(&mut rest);
+    assert!(result.is_err() || rest.len() < bytes.len());
+}

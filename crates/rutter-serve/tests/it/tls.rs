@@ -1,0 +1,149 @@
+//! TLS: HTTP/1.1 and HTTP/2 by ALPN, and certificates that are replaced.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use http_body::Body as _;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rutter_serve::{Listening, TlsFiles};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring,
+};
+
+use crate::client::{Client, Running, put};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tls").join(name)
+}
+
+fn config(protocols: &[&str]) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(fixture("ca.pem")).unwrap()).unwrap();
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Arc::new(config)
+}
+
+fn name() -> ServerName<'static> {
+    ServerName::try_from("harbour.example").unwrap()
+}
+
+fn running() -> Running {
+    let folder = tempfile::tempdir().unwrap();
+    let large: Vec<u8> = (0..2_000_000_u32).map(|n| (n % 251) as u8).collect();
+    put(&folder.path().join("public/a.txt"), b"a");
+    put(&folder.path().join("public/large.bin"), &large);
+    let tls = TlsFiles {
+        certificate: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
+    fs::copy(fixture("one.pem"), &tls.certificate).unwrap();
+    fs::copy(fixture("one.key.pem"), &tls.key).unwrap();
+    let any = "127.0.0.1:0".parse().unwrap();
+    let listening = Listening { tls: Some(tls), workers: 2, ..Listening::new(any) };
+    Running::start(folder, |_| {}, Some(listening))
+}
+
+fn client(running: &Running) -> Client<StreamOwned<ClientConnection, TcpStream>> {
+    let connection = ClientConnection::new(config(&["http/1.1"]), name()).unwrap();
+    Client::new(StreamOwned::new(connection, running.connect()))
+}
+
+#[test]
+fn ours_https_is_served_and_certificates_can_be_replaced() {
+    let running = running();
+    let mut first = client(&running);
+    assert_eq!(first.ask("GET", "/a.txt", &[]).text(), "a");
+    assert_eq!(first.ask("GET", "/large.bin", &[]).body.len(), 2_000_000);
+    let serial = |client: &Client<StreamOwned<ClientConnection, TcpStream>>| {
+        client.stream().conn.peer_certificates().unwrap()[0].to_vec()
+    };
+    // What is not a certificate changes nothing.
+    fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
+    let error = running.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("cert.pem") && !error.contains("nonsense"), "{error}");
+    let mut second = client(&running);
+    assert_eq!(second.ask("GET", "/a.txt", &[]).status, 200);
+    assert_eq!(serial(&first), serial(&second));
+    fs::copy(fixture("two.pem"), running.folder.path().join("cert.pem")).unwrap();
+    assert!(running.handle.reload().is_err(), "the key is another's");
+    fs::copy(fixture("two.key.pem"), running.folder.path().join("key.pem")).unwrap();
+    running.handle.reload().unwrap();
+    let mut third = client(&running);
+    assert_eq!(third.ask("GET", "/a.txt", &[]).status, 200);
+    assert_ne!(serial(&first), serial(&third));
+    assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200, "connections are kept");
+    // Plain HTTP gets no answer, and hurts nobody.
+    let answer = running.raw(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(!answer.starts_with(b"HTTP"));
+    assert_eq!(client(&running).ask("GET", "/a.txt", &[]).status, 200);
+}
+
+#[test]
+fn ours_http_2_answers_many_at_once() {
+    let running = running();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
+        let connector = tokio_rustls::TlsConnector::from(config(&["h2", "http/1.1"]));
+        let stream = connector.connect(name(), stream).await.unwrap();
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+        let (sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .unwrap();
+        tokio::spawn(connection);
+        let ask = |method: &str, path: &str| {
+            let mut sender = sender.clone();
+            let uri = format!("https://harbour.example{path}");
+            let request = http::Request::builder().method(method).uri(uri);
+            let request = request.body(String::new()).unwrap();
+            async move {
+                let response = sender.send_request(request).await.unwrap();
+                let (parts, mut body) = response.into_parts();
+                let mut bytes = Vec::new();
+                while let Some(frame) =
+                    std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_frame(cx)).await
+                {
+                    bytes.extend(frame.unwrap().into_data().unwrap_or_default());
+                }
+                (parts, bytes)
+            }
+        };
+        let mut tasks = tokio::task::JoinSet::new();
+        for n in 0..40 {
+            tasks.spawn(ask("GET", if n % 2 == 0 { "/a.txt" } else { "/large.bin" }));
+        }
+        let mut n = 0;
+        while let Some(result) = tasks.join_next().await {
+            let (parts, bytes) = result.unwrap();
+            assert_eq!(parts.status, 200);
+            let length: usize = parts.headers["content-length"].to_str().unwrap().parse().unwrap();
+            assert_eq!(bytes.len(), length);
+            n += 1;
+        }
+        assert_eq!(n, 40);
+        let (parts, bytes) = ask("HEAD", "/large.bin").await;
+        assert_eq!((parts.headers["content-length"].as_bytes(), bytes.len()), (&b"2000000"[..], 0));
+        for (method, path, status) in [
+            ("POST", "/a.txt", 405),
+            ("GET", "/none", 404),
+            ("GET", "/%2e%2e/x", 400),
+            ("GET", "/a.txt", 200),
+        ] {
+            let (parts, _) = ask(method, path).await;
+            assert_eq!(parts.status.as_u16(), status, "{method} {path}");
+            assert!(!parts.headers.contains_key("connection"));
+        }
+    });
+    let records = running.records.0.lock().unwrap();
+    assert!(records.iter().any(|record| record.version == "HTTP/2.0" && record.bytes == 2_000_000));
+}
