@@ -28,7 +28,7 @@ use std::io::Read;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
@@ -125,7 +125,7 @@ impl SqliteStore {
         look_at(path, options.access)?;
         let mut is_immutable = false;
         let writer = match options.access {
-            Access::Write => Some(open_writer(path, &options)?),
+            Access::Write => Some(open_writer_in_time(path, &options)?),
             Access::Read => {
                 is_immutable = !log_of(path).exists() && is_unwritable(path);
                 let reader = open_reader(path, &options, is_immutable)?;
@@ -260,6 +260,20 @@ fn log_of(path: &Path) -> PathBuf {
 
 fn is_unwritable(path: &Path) -> bool {
     fs::OpenOptions::new().append(true).open(path).is_err()
+}
+
+/// Opens for writing. Who makes the file at the same moment is waited for:
+/// the database itself does not wait while the log is switched on.
+fn open_writer_in_time(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+    let started = Instant::now();
+    loop {
+        match open_writer(path, options) {
+            Err(OpenError::Storage(Storage::Busy)) if started.elapsed() < options.wait => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened,
+        }
+    }
 }
 
 fn open_writer(path: &Path, options: &Options) -> Result<Connection, OpenError> {

@@ -1,9 +1,9 @@
 //! The planner: the cheapest correct way from what the replica has to what the
 //! site offers.
 //!
-//! Sections are planned one by one ([`road`]): what cannot be used is dropped,
+//! Sections are planned one by one (`road.rs`): what cannot be used is dropped,
 //! then a run of deltas and a snapshot with the deltas after it are compared by
-//! what they cost. [`sides`] chooses between `all` and the sections.
+//! what they cost. `sides.rs` chooses between `all` and the sections.
 //!
 //! Adverts do not say which state a delta starts from. The plan assumes that
 //! chains hold; where line 1 says otherwise, [`Learned::broken`] grows and the
