@@ -36,6 +36,8 @@ enum Tried {
     Busy(u16, Option<Duration>),
     /// The file must be fetched from its beginning.
     Afresh,
+    /// The connection was an old one, and gone.
+    Again,
 }
 
 impl Client {
@@ -67,6 +69,7 @@ impl Client {
                     answer.fetched.wire_bytes = wire_bytes;
                     return Ok(*answer);
                 }
+                Ok(Tried::Again) => continue,
                 Ok(Tried::Busy(status, wish)) => (wish, Some(status), None),
                 Ok(Tried::Afresh) => {
                     parts += 1;
@@ -154,7 +157,10 @@ impl Client {
         let mut fields = self.fields(request.what);
         fields.extend(conditions(&request.known, resume.as_ref()));
         let idle = locked(&host.idle).take();
-        let (head, response, mut link) = self.connector().ask(target, &fields, idle).await?;
+        let Some((head, response, mut link)) = self.connector().ask(target, &fields, idle).await?
+        else {
+            return Ok(Tried::Again);
+        };
         let body = response.into_body();
         let asked = Asked { request, resume, has_conditions: !request.known.is_empty() };
         let (kind, length) = match asked.judge(&head, spool.as_ref())? {

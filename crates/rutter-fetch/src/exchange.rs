@@ -178,12 +178,14 @@ pub(crate) struct Reading {
 
 impl Connector {
     /// Sends a question; gives the head of the answer, the body unread.
+    /// `None` where an old connection turned out to be gone: it is nobody's
+    /// fault, and the question may be asked again when it is its turn.
     pub(crate) async fn ask(
         &self,
         target: &Target,
         fields: &[(HeaderName, String)],
         idle: Option<Link>,
-    ) -> Result<(Head, Response<Incoming>, Link), Cause> {
+    ) -> Result<Option<(Head, Response<Incoming>, Link)>, Cause> {
         let clock = &self.means.clock;
         let old = idle.filter(|link| {
             link.origin == target.origin
@@ -195,15 +197,17 @@ impl Connector {
         tokio::task::yield_now().await;
         if let Some(mut link) = old.filter(|link| !link.sender.is_closed()) {
             match self.send(&mut link, target, fields).await {
-                Ok(response) => return Ok((Head::read(&response, clock.now()), response, link)),
+                Ok(response) => {
+                    return Ok(Some((Head::read(&response, clock.now()), response, link)));
+                }
                 // The server had closed it meanwhile; a new one will tell.
-                Err(Cause::Network(NetworkFault::Broken(_))) => {}
+                Err(Cause::Network(NetworkFault::Broken(_))) => return Ok(None),
                 Err(cause) => return Err(cause),
             }
         }
         let mut link = self.connect(&target.origin).await?;
         let response = self.send(&mut link, target, fields).await?;
-        Ok((Head::read(&response, clock.now()), response, link))
+        Ok(Some((Head::read(&response, clock.now()), response, link)))
     }
 
     async fn send(

@@ -164,6 +164,18 @@ async fn ours_a_clock_set_by_hand_changes_no_pause() {
 }
 
 #[tokio::test]
+async fn ours_an_old_connection_that_is_gone_costs_a_turn_but_no_try() {
+    let bay = Bay::with(Settings { pace: s(10), tries: 1, ..settings() });
+    let hang_up = page("").but(rutter_testkit::server::Fault::HangUp);
+    bay.server.route("/a", [page("a")]).route("/b", [hang_up, page("b")]);
+    bay.get("http://harbour.example/a").await.unwrap();
+    assert_eq!(bay.get("http://harbour.example/b").await.unwrap().status, 200);
+    // Asked twice, and the second time not before its time.
+    assert_eq!(bay.asked(), ["/a", "/b", "/b"]);
+    assert_pace(&bay, 10);
+}
+
+#[tokio::test]
 async fn ours_a_dropped_request_frees_the_host() {
     let bay = Bay::new();
     let slow = page("abc").but(rutter_testkit::server::Fault::StallAfter(1));
