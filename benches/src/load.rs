@@ -279,5 +279,6 @@ fn kills(program: &Path, public: &Path) -> anyhow::Result<()> {
 
 /// The program to be measured.
 pub(crate) fn program(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    given.context("serve and load need --rutter PROGRAM")
+    let given = given.context("serve and load need --rutter PROGRAM")?;
+    given.canonicalize().with_context(|| given.display().to_string())
 }

@@ -1,5 +1,6 @@
 //! From a request to its answer.
 
+use std::fs::File;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::accept::{wants_gzip, wants_markdown};
-use crate::beneath::{Links, Opened};
+use crate::beneath::{Identity, Links, Opened};
 use crate::body::{Body, FilePart};
 use crate::condition::{self, Known, Verdict};
 use crate::partner;
@@ -88,7 +89,7 @@ impl Site {
             });
         }
         if let Some(resolved) = self.remembered(path)
-            && let Some(response) = self.with_files(&resolved, &parts, &client)
+            && let Some(response) = self.with_files(&resolved, &[], &parts, &client)
         {
             return Answering::now(finish(response, report, &client, is_head));
         }
@@ -105,8 +106,8 @@ impl Site {
             let (site, path) = (self.clone(), parts.uri.path().to_owned());
             let found = tokio::task::spawn_blocking(move || site.resolve(&path)).await;
             match found.unwrap_or(Err(Refusal::Internal)) {
-                Ok(Found::Files(resolved)) => {
-                    if let Some(response) = self.with_files(&resolved, parts, client) {
+                Ok(Found::Files(resolved, at_hand)) => {
+                    if let Some(response) = self.with_files(&resolved, &at_hand, parts, client) {
                         return response;
                     }
                 }
@@ -127,7 +128,7 @@ impl Site {
         let found = match self.remembered("/404.html") {
             Some(resolved) => Some(resolved),
             None => match tokio::task::spawn_blocking(move || site.resolve("/404.html")).await {
-                Ok(Ok(Found::Files(resolved))) => Some(resolved),
+                Ok(Ok(Found::Files(resolved, _))) => Some(resolved),
                 _ => None,
             },
         };
@@ -151,6 +152,7 @@ impl Site {
     fn with_files(
         &self,
         resolved: &Resolved,
+        at_hand: &[(Identity, Arc<File>)],
         parts: &Parts,
         client: &Client,
     ) -> Option<Response<Body>> {
@@ -171,10 +173,15 @@ impl Site {
             Resolved { markdown: Some(markdown), .. } if wants_markdown(headers) => markdown,
             Resolved { plain, .. } => plain,
         };
-        self.with_ready(ready, parts)
+        self.with_ready(ready, at_hand, parts)
     }
 
-    fn with_ready(&self, ready: &Ready, parts: &Parts) -> Option<Response<Body>> {
+    fn with_ready(
+        &self,
+        ready: &Ready,
+        at_hand: &[(Identity, Arc<File>)],
+        parts: &Parts,
+    ) -> Option<Response<Body>> {
         let headers = &parts.headers;
         let verdict = if condition::is_plain(headers) {
             Verdict::Whole
@@ -186,8 +193,11 @@ impl Site {
         let is_head = parts.method == Method::HEAD;
         let response = match verdict {
             Verdict::Whole => {
-                let body =
-                    if is_head { Body::empty() } else { self.body(ready, (0, ready.length))? };
+                let body = if is_head {
+                    Body::empty()
+                } else {
+                    self.body(ready, at_hand, (0, ready.length))?
+                };
                 with(StatusCode::OK, ready.headers.clone(), body)
             }
             Verdict::Part(part) => {
@@ -196,8 +206,11 @@ impl Site {
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
                 let range = format!("bytes {}-{}/{}", part.start, part.end - 1, ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
-                let body =
-                    if is_head { Body::empty() } else { self.body(ready, (part.start, part.end))? };
+                let body = if is_head {
+                    Body::empty()
+                } else {
+                    self.body(ready, at_hand, (part.start, part.end))?
+                };
                 with(StatusCode::PARTIAL_CONTENT, headers, body)
             }
             Verdict::Current => {
@@ -234,18 +247,33 @@ impl Site {
     }
 
     /// Bytes of a file; `None` where it is another by now.
-    fn body(&self, ready: &Ready, (at, end): (u64, u64)) -> Option<Body> {
+    fn body(
+        &self,
+        ready: &Ready,
+        at_hand: &[(Identity, Arc<File>)],
+        (at, end): (u64, u64),
+    ) -> Option<Body> {
         if let Some(bytes) = &ready.bytes {
             let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
             return Some(Body::whole(bytes.slice(range)));
         }
+        let part = |file| {
+            let bandwidth = self.0.settings.bandwidth;
+            Some(Body::file(FilePart::new(
+                file,
+                ready.identity,
+                (at, end),
+                &self.0.pool,
+                bandwidth,
+            )))
+        };
+        if let Some((_, file)) = at_hand.iter().find(|(known, _)| *known == ready.identity) {
+            return part(Arc::clone(file));
+        }
         // It was opened by this name with the same rules before; links are
         // followed only to the same file.
         match self.0.root.open(&ready.name, Links::Inside) {
-            Ok(Opened::File(file, identity)) if identity == ready.identity => {
-                let bandwidth = self.0.settings.bandwidth;
-                Some(Body::file(FilePart::new(file, identity, (at, end), &self.0.pool, bandwidth)))
-            }
+            Ok(Opened::File(file, identity)) if identity == ready.identity => part(Arc::new(file)),
             _ => None,
         }
     }

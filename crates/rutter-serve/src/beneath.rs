@@ -47,6 +47,13 @@ impl Identity {
         }))
     }
 
+    /// Whether nobody wrote to an open file. That its name is gone changes the
+    /// time of its status, but not its bytes.
+    pub(crate) fn is_unwritten(&self, file: &File) -> io::Result<bool> {
+        let now = Self::of(file)?;
+        Ok(now.is_some_and(|now| (now.size, now.modified) == (self.size, self.modified)))
+    }
+
     /// When its bytes were written, in seconds.
     pub(crate) fn modified_seconds(&self) -> i64 {
         i64::try_from(self.modified.div_euclid(1_000_000_000)).unwrap_or(0)

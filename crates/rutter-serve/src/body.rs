@@ -162,7 +162,7 @@ struct Pace {
 
 impl FilePart {
     pub(crate) fn new(
-        file: File,
+        file: Arc<File>,
         identity: Identity,
         (at, end): (u64, u64),
         pool: &Arc<Pool>,
@@ -174,7 +174,7 @@ impl FilePart {
             sent: 0,
             sleep: None,
         });
-        let (file, pool) = (Arc::new(file), Arc::clone(pool));
+        let pool = Arc::clone(pool);
         Self { file, identity, at, end, pool, reading: None, pace }
     }
 
@@ -237,7 +237,7 @@ impl FilePart {
         self.at += n;
         // Before the last piece leaves, the file must still be the one it was;
         // that its name is gone meanwhile does not matter.
-        if self.at == self.end && !is_same(&self.file, &self.identity)? {
+        if self.at == self.end && !self.identity.is_unwritten(&self.file)? {
             return Err(io::Error::other("the file was written to"));
         }
         if let Some(pace) = &mut self.pace {
@@ -245,13 +245,6 @@ impl FilePart {
         }
         Ok(Bytes::from_owner(lent))
     }
-}
-
-/// Whether nobody wrote to an open file. The time of its status changes also
-/// when its name does, so only size and time of writing count.
-fn is_same(file: &File, before: &Identity) -> io::Result<bool> {
-    let now = Identity::of(file)?;
-    Ok(now.is_some_and(|now| (now.size, now.modified) == (before.size, before.modified)))
 }
 
 impl Pace {

@@ -96,7 +96,7 @@ impl Known {
         }
         let facts = find(|| At { file, at: 0 }, need)?;
         drop(lock);
-        if Identity::of(file)? != Some(identity) {
+        if !identity.is_unwritten(file)? {
             return Ok(None);
         }
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);

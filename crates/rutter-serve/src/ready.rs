@@ -199,7 +199,7 @@ pub(crate) fn read_small(mut file: &File, identity: &Identity) -> io::Result<Opt
     let size = usize::try_from(identity.size).unwrap_or(usize::MAX);
     let mut bytes = Vec::with_capacity(size.saturating_add(1));
     file.by_ref().take(identity.size + 1).read_to_end(&mut bytes)?;
-    let is_whole = bytes.len() == size && Identity::of(file)?.as_ref() == Some(identity);
+    let is_whole = bytes.len() == size && identity.is_unwritten(file)?;
     Ok(is_whole.then(|| Bytes::from(bytes)))
 }
 

@@ -96,10 +96,14 @@ pub(crate) struct Client {
 /// What an address leads to.
 #[derive(Debug)]
 pub(crate) enum Found {
-    Files(Arc<Resolved>),
+    /// With the files that were opened to find out.
+    Files(Arc<Resolved>, AtHand),
     /// The address of a folder, with its slash.
     Moved(String),
 }
+
+/// Open files and their states.
+pub(crate) type AtHand = Vec<(Identity, Arc<File>)>;
 
 /// What a name is.
 enum Place {
@@ -338,6 +342,7 @@ impl Site {
         catalog: &Catalog,
         generation: u64,
     ) -> Result<Option<Found>, Refusal> {
+        let started = self.clock();
         let below = match catalog.mount() {
             "" => path,
             mount => match path.strip_prefix(mount) {
@@ -373,7 +378,8 @@ impl Site {
             (None, Kind::Page) => Role::Page(twin_name.as_deref().filter(|_| twin.is_some())),
             _ => Role::Itself,
         };
-        let make = |name: &str, role, fact: &Fact, file, identity: Identity, coding| {
+        let mut at_hand = AtHand::new();
+        let mut make = |name: &str, role, fact: &Fact, file, identity: Identity, coding| {
             let told = fact.modified.filter(|_| catalog.describes(&identity));
             let modified = told.unwrap_or_else(|| identity.modified_seconds());
             let about = About {
@@ -386,7 +392,9 @@ impl Site {
                 is_restricted,
                 role,
             };
-            self.ready(&about, &file, identity)
+            let ready = self.ready(&about, &file, identity);
+            at_hand.push((identity, Arc::new(file)));
+            ready
         };
         let Some(plain) = make(&name, role, &fact, file, identity, fact.coding)? else {
             return Ok(None);
@@ -412,11 +420,11 @@ impl Site {
             }
             _ => None,
         };
-        let checked = AtomicU64::new(self.clock());
+        let checked = AtomicU64::new(started);
         let resolved =
             Arc::new(Resolved { plain, gzip, markdown, is_restricted, seen, generation, checked });
         self.0.shelf.put(path, &resolved);
-        Ok(Some(Found::Files(resolved)))
+        Ok(Some(Found::Files(resolved, at_hand)))
     }
 
     fn open_file(&self, name: &str, links: Links) -> Option<(File, Identity)> {
