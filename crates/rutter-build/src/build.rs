@@ -28,7 +28,7 @@ use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
-use crate::{feed, fit, git, previous, private, rules};
+use crate::{feed, fit, git, previous, private, rules, spxi};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
 /// and swaps them in. The same input and time give the same bytes.
@@ -194,8 +194,13 @@ impl<'p> Build<'p> {
             }
             other => other?,
         };
-        if reading.private != 0 {
-            return Err(BuildError::Private(reading.private));
+        let words = spxi::secrets(plan);
+        for (name, detail) in &words {
+            listener.finding(name, &project::finding(&rules::SECRET, detail.clone()));
+        }
+        let n_private = reading.private + words.len() as u64;
+        if n_private != 0 {
+            return Err(BuildError::Private(n_private));
         }
         let oversize = reading.findings.get(rules::OVERSIZE.code).copied().unwrap_or(0);
         if oversize != 0 && plan.oversize == Oversize::Stop {
@@ -476,6 +481,7 @@ impl<'p> Build<'p> {
             private: private.clone(),
             deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
+            entity_pages: spxi::public_pages(plan, &ledger)?,
         };
         projecting.run(&mut stage, &mut told)?;
         kept.finish()?;
@@ -504,8 +510,10 @@ impl<'p> Build<'p> {
         if plan.arc.private {
             private::prepare(&self.paths.private())?;
             state.push((private, self.paths.private()));
-        } else if let Some(folder) = self.paths.private().parent() {
-            drop(fs::remove_dir_all(folder));
+            // The cache has the same texts.
+            private::close_to_others(&pack)?;
+        } else if let Some(folder) = self.paths.private().parent().filter(|it| it.exists()) {
+            fs::remove_dir_all(folder).at(folder)?;
         }
         state.extend([
             (ledger, self.paths.ledger()),

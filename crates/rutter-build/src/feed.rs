@@ -447,13 +447,21 @@ pub(crate) fn put_all(
     told: &mut Tell<'_>,
 ) -> Result<Put, BuildError> {
     let mut first = None;
+    let mut taken = Vec::new();
     let coded = gzipped(source, stage)?;
     for (file, ending) in [(source, ""), (&coded, ".gz")] {
         let digest = digest_of(file).at(file)?;
         for name in names {
-            let name = format!("{name}{ending}");
-            let put = stage.copy((Whose::Made, Order::Arc), &name, file, Some(digest))?;
-            say_taken(&name, put, told);
+            // A twin belongs to its file; beside another's it would lie.
+            if taken.contains(name) {
+                continue;
+            }
+            let coded = format!("{name}{ending}");
+            let put = stage.copy((Whose::Made, Order::Arc), &coded, file, Some(digest))?;
+            say_taken(&coded, put, told);
+            if matches!(put, Put::NotOurs | Put::Linked) {
+                taken.push(name);
+            }
             first.get_or_insert(put);
         }
         fs::remove_file(file).at(file)?;

@@ -131,6 +131,7 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
     let skipped: Vec<PathBuf> = [Some(&plan.state), plan.out.as_ref()]
         .into_iter()
         .flatten()
+        .chain(&plan.kept_out)
         .filter_map(|path| path.canonicalize().ok())
         .collect();
     // What is excluded is no page, but part of the site all the same.

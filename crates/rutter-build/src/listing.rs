@@ -15,7 +15,6 @@ use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
 use crate::section::{ALL, MAIN, Sections};
 use crate::signs::SCP;
-use crate::spxi;
 
 /// Bytes above which sections have files of their own.
 const LONGEST: usize = 50_000;
@@ -32,6 +31,15 @@ pub(crate) struct Listing<'p> {
     n_bytes: usize,
     /// Title and description of the home page.
     home: Option<(String, String)>,
+}
+
+/// Which indexes there are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Indexes<'i> {
+    /// Name of the sitemap.
+    pub(crate) sitemap: Option<&'i str>,
+    /// Whether there is a semantic index.
+    pub(crate) has_spxi: bool,
 }
 
 #[derive(Debug)]
@@ -79,7 +87,7 @@ impl<'p> Listing<'p> {
     /// Puts everything together; gives a name that was taken by somebody else.
     pub(crate) fn finish(
         self,
-        sitemap: Option<&str>,
+        named: Indexes<'_>,
         published: &Published,
         existing: Option<&str>,
         stage: &mut Stage,
@@ -103,7 +111,7 @@ impl<'p> Listing<'p> {
             let head = llms::Head { title: &title, summary: &summary, notes: &[] };
             llms::write_head(&mut out, &head).at(&at)?;
         }
-        indexes(plan, sitemap, published, &mut out).at(&at)?;
+        indexes(plan, named, published, &mut out).at(&at)?;
         let mut taken = None;
         if is_split {
             let mut links = Vec::new();
@@ -178,7 +186,7 @@ fn own_file(plan: &Plan, name: &str, prefix: Option<&str>) -> String {
 /// What machines can read beside the pages (D82).
 fn indexes(
     plan: &Plan,
-    sitemap: Option<&str>,
+    Indexes { sitemap, has_spxi }: Indexes<'_>,
     published: &Published,
     out: &mut Vec<u8>,
 ) -> std::io::Result<()> {
@@ -187,7 +195,7 @@ fn indexes(
         let note = "every page, when it changed, and which collections there are";
         llms::write_link(out, "Sitemap", &plan.base.join(sitemap), note)?;
     }
-    if spxi::is_due(plan) {
+    if has_spxi {
         let note = "what the entities of this site are, what they are not, SPXI-Sitemap 1.0";
         llms::write_link(out, "Semantic index", &plan.base.join(rutter_spxi::INDEX), note)?;
     }

@@ -36,6 +36,8 @@ pub struct Plan {
     pub summary: Option<String>,
     /// The language of pages that declare none.
     pub language: Option<LanguageTag<'static>>,
+    /// Folders of the owner that are no part of the site, wherever they lie.
+    pub kept_out: Vec<PathBuf>,
     /// Files that are not pages of the site.
     pub exclude: Vec<Glob>,
     /// Path prefixes of pages that need a login.
@@ -84,6 +86,7 @@ impl Plan {
             name: None,
             summary: None,
             language: None,
+            kept_out: Vec::new(),
             exclude: Vec::new(),
             restricted: Vec::new(),
             sections: Vec::new(),

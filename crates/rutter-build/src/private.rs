@@ -69,13 +69,13 @@ pub(crate) fn prepare(file: &Path) -> Result<(), BuildError> {
 
 /// Lets only the owner of the file read it.
 #[cfg(unix)]
-fn close_to_others(path: &Path) -> Result<(), BuildError> {
+pub(crate) fn close_to_others(path: &Path) -> Result<(), BuildError> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).at(path)
 }
 
 /// Elsewhere the folder's own rights have to do.
 #[cfg(not(unix))]
-fn close_to_others(_: &Path) -> Result<(), BuildError> {
+pub(crate) fn close_to_others(_: &Path) -> Result<(), BuildError> {
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Pass 2: one scan of ledger and pack writes everything but collections.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,8 @@ pub(crate) struct Projecting<'p> {
     /// Deltas for AI agents: those that are kept, and those that are made.
     pub(crate) deltas: (PathBuf, PathBuf),
     pub(crate) n_public: usize,
+    /// Pages of entities that are public.
+    pub(crate) entity_pages: BTreeSet<String>,
 }
 
 /// What a page is published with.
@@ -91,7 +94,7 @@ impl<'p> Open<'p> {
             listing,
             feed,
             private: Private::create(plan, &projecting.private)?,
-            index: spxi::Semantic::new(plan, others),
+            index: spxi::Semantic::new(plan, others, projecting.entity_pages.clone()),
             served: ServedWriter::create(&projecting.served, plan.base.as_str())?,
             has_twins: layers.twins.are_written(projecting.n_public)
                 && (plan.source != Source::Markdown || plan.out.is_some()),
@@ -147,6 +150,11 @@ impl<'p> Open<'p> {
 }
 
 impl Projecting<'_> {
+    /// Whether there is a semantic index: one without entities says nothing.
+    fn has_index(&self) -> bool {
+        !self.entity_pages.is_empty()
+    }
+
     pub(crate) fn run(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
         let mut open = Open::new(self, stage)?;
         // Its head names what is only known in the end.
@@ -288,7 +296,7 @@ impl Projecting<'_> {
         if let Some(twin) = &seen.twin {
             alternate("text/markdown", twin);
         }
-        if spxi::is_due(self.plan) {
+        if self.has_index() {
             alternate("application/ld+json", rutter_spxi::INDEX);
         }
         if let Some(packet) = &seen.packet {
@@ -384,8 +392,8 @@ impl Projecting<'_> {
         }
         if let Some(listing) = listing {
             let existing = self.owners("llms.txt", &block::MARKDOWN, stage);
-            let taken =
-                listing.finish(main.as_deref(), self.published, existing.as_deref(), stage)?;
+            let indexes = listing::Indexes { sitemap: main.as_deref(), has_spxi: self.has_index() };
+            let taken = listing.finish(indexes, self.published, existing.as_deref(), stage)?;
             if let Some((taken, put)) = taken {
                 say_taken(&taken, put, told);
             }
@@ -458,7 +466,7 @@ impl Projecting<'_> {
         let wishes = Wishes {
             sitemaps: sitemaps.iter().map(|name| plan.base.join(name)).collect(),
             crawl_delay: plan.layers.crawl_delay,
-            group: spxi::group(plan),
+            group: spxi::group(plan).filter(|_| self.has_index()),
             ..Wishes::default()
         };
         if !plan.base.is_root() {

@@ -7,12 +7,12 @@
 //! Refuses: to say anything of an entity that the owner did not say, to name a
 //! page that is not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use rutter_finding::Rule;
-use rutter_page::Timestamp;
+use rutter_page::{Private, Timestamp};
 use rutter_signpost::robots::AgentGroup;
 use rutter_spxi::{
     AGENTS, Entity, INDEX, Index, IndexWriter, Kept, PACKET, Packet, Surface, packet_path,
@@ -22,7 +22,7 @@ use rutter_spxi::{
 use crate::error::{At, BuildError};
 use crate::feed::{free, put_all};
 use crate::inventory;
-use crate::ledger::{Row, Sight};
+use crate::ledger::{Row, Rows, Sight};
 use crate::pack::Meta;
 use crate::plan::{Declared, Plan, Spxi, SurfaceRule};
 use crate::project::say_taken;
@@ -36,11 +36,6 @@ type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 
 pub(crate) fn declared(plan: &Plan) -> Option<&Spxi> {
     plan.spxi.as_ref().filter(|_| plan.layers.spxi)
-}
-
-/// Whether there is an index.
-pub(crate) fn is_due(plan: &Plan) -> bool {
-    declared(plan).is_some()
 }
 
 /// The group of robots.txt that tells AI agents of the index (D79, D80).
@@ -78,13 +73,22 @@ pub(crate) struct Semantic<'p> {
     pages: BTreeMap<String, Vec<usize>>,
     /// The entities, once their pages have gone by.
     found: BTreeMap<usize, Entity>,
+    /// Addresses of entities' pages that are public.
+    public: BTreeSet<String>,
+    /// Why entities have no page, by the address it was said to have.
+    why: BTreeMap<String, String>,
     /// What the home page is called.
     home: Option<String>,
     newest: Option<Timestamp>,
 }
 
 impl<'p> Semantic<'p> {
-    pub(crate) fn new(plan: &'p Plan, others: &'p [Box<str>]) -> Option<Self> {
+    /// `public` are the pages of entities that are.
+    pub(crate) fn new(
+        plan: &'p Plan,
+        others: &'p [Box<str>],
+        public: BTreeSet<String>,
+    ) -> Option<Self> {
         let spxi = declared(plan)?;
         let mut pages: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, declared) in spxi.entities.iter().enumerate() {
@@ -102,6 +106,8 @@ impl<'p> Semantic<'p> {
             writer: IndexWriter::new(index),
             pages,
             found: BTreeMap::new(),
+            public,
+            why: BTreeMap::new(),
             home: None,
             newest: None,
         })
@@ -119,13 +125,18 @@ impl<'p> Semantic<'p> {
             Sight::Public => {}
             // Its address and its name are all that is public of it (D85).
             Sight::Listed => {
-                let name = Some(meta.title.clone());
+                self.miss(row, meta);
+                let name = own_title(meta);
                 let surface = Surface { id: Some(row.url.clone()), name, ..Surface::default() };
                 self.writer.surface(&surface);
                 return Ok(Shown::default());
             }
-            _ => return Ok(Shown::default()),
+            _ => {
+                self.miss(row, meta);
+                return Ok(Shown::default());
+            }
         }
+        self.hint(row);
         self.newest = self.newest.max(Some(row.modified));
         if row.url == self.plan.base.as_str() {
             self.home = Some(meta.title.clone()).filter(|title| !title.is_empty());
@@ -144,16 +155,49 @@ impl<'p> Semantic<'p> {
         Ok(Shown { index: Some(&self.address), packet })
     }
 
+    /// Whether an entity will be in the index.
+    fn is_there(&self, entity: &Entity) -> bool {
+        self.public.contains(&page_of(entity))
+    }
+
+    /// Remembers why an entity has no page.
+    fn miss(&mut self, row: &Row, meta: &Meta) {
+        if self.pages.contains_key(&row.url) {
+            let bar = meta.barred.as_deref().unwrap_or("not public");
+            self.why.insert(row.url.clone(), format!("the page is left out: {bar}"));
+        }
+    }
+
+    /// Remembers a page that was probably meant.
+    fn hint(&mut self, row: &Row) {
+        let url = row.url.as_str();
+        let folder = url.strip_suffix('/');
+        let others = [
+            folder.map(str::to_owned),
+            folder.map(|folder| format!("{folder}.html")),
+            folder.map(|folder| format!("{folder}/index.html")),
+            url.strip_suffix(".html").map(str::to_owned),
+            url.strip_suffix(".html").map(|stem| format!("{stem}/")),
+        ];
+        for other in others.into_iter().flatten().filter(|other| self.pages.contains_key(other)) {
+            let path = url.get(self.plan.base.origin().len()..).unwrap_or(url);
+            self.why.entry(other).or_insert_with(|| format!("did you mean {path}?"));
+        }
+    }
+
     fn surface(&self, row: &Row, meta: &Meta) -> Surface {
         let path = row.url.get(self.plan.base.origin().len()..).unwrap_or("/");
         let rule = rule_of(&self.spxi.surfaces, path);
+        // One whose page is not public is not spoken of.
         let ids = rule.map_or(&[][..], |rule| &rule.protects).iter().filter_map(|name| {
-            let is_named = |one: &&Declared| one.entity.name.as_ref() == Some(name);
+            let is_named = |one: &&Declared| {
+                one.entity.name.as_ref() == Some(name) && self.is_there(&one.entity)
+            };
             self.spxi.entities.iter().find(is_named)?.entity.id.clone()
         });
         Surface {
             id: Some(row.url.clone()),
-            name: Some(meta.title.clone()).filter(|title| !title.is_empty()),
+            name: own_title(meta),
             surface_type: rule.and_then(|rule| rule.surface_type.clone()),
             function: rule.and_then(|rule| rule.function.clone()),
             protects: ids.collect(),
@@ -190,7 +234,10 @@ impl<'p> Semantic<'p> {
         let in_the_way = Path::new(&file)
             .ancestors()
             .skip(1)
-            .find(|folder| !folder.as_os_str().is_empty() && self.plan.site.join(folder).is_file());
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .find(|folder| {
+                self.plan.site.join(folder).is_file() || self.plan.target().join(folder).is_file()
+            });
         if let Some(other) = in_the_way {
             told(&file, &rules::NOT_OURS, format!("{} is a file", other.display()));
             return Ok(None);
@@ -225,8 +272,14 @@ impl<'p> Semantic<'p> {
         for (page, entities) in &self.pages {
             for declared in entities.iter().filter_map(|at| self.spxi.entities.get(*at)) {
                 let name = declared.entity.name.as_deref().unwrap_or_default();
-                told(page, &rules::ENTITY_PAGE, rutter_finding::quoted(name));
+                let why = self.why.get(page).map_or("there is no such page", String::as_str);
+                let name = rutter_finding::quoted(name);
+                told(page, &rules::ENTITY_PAGE, format!("{name}: {why}"));
             }
+        }
+        // An index without entities says nothing.
+        if self.found.is_empty() {
+            return Ok(());
         }
         if !self.plan.base.is_root() {
             told(INDEX, &rules::UNDER_A_PATH, String::new());
@@ -251,6 +304,49 @@ impl<'p> Semantic<'p> {
         put_all(&[INDEX], &path, stage, told)?;
         Ok(())
     }
+}
+
+/// Secrets in the owner's words, which leave as pages do (D94): where, and what.
+pub(crate) fn secrets(plan: &Plan) -> Vec<(String, String)> {
+    let Some(spxi) = declared(plan) else { return Vec::new() };
+    let acknowledged = &plan.privacy.acknowledged;
+    let mut found = Vec::new();
+    let mut look = |place: &str, text: &str| {
+        for (kind, mark) in Private::of(text).secrets {
+            let is_known = acknowledged.contains(&mark.to_string());
+            if !is_known {
+                found.push((place.to_owned(), format!("{kind}, mark {mark}")));
+            }
+        }
+    };
+    look(INDEX, &format!("{:?}", spxi.index));
+    for declared in &spxi.entities {
+        let name = declared.entity.name.as_deref().unwrap_or_default();
+        look(name, &format!("{declared:?}"));
+    }
+    found
+}
+
+/// Which pages of entities are public.
+pub(crate) fn public_pages(plan: &Plan, ledger: &Path) -> Result<BTreeSet<String>, BuildError> {
+    let mut public = BTreeSet::new();
+    let Some(spxi) = declared(plan) else { return Ok(public) };
+    let wanted: BTreeSet<String> =
+        spxi.entities.iter().map(|declared| page_of(&declared.entity)).collect();
+    let mut rows = Rows::open(ledger)?;
+    while let Some(row) = rows.next()? {
+        if row.is_public() && wanted.contains(&row.url) {
+            public.insert(row.url);
+        }
+    }
+    Ok(public)
+}
+
+/// A name that the page gives itself, not one made from its text.
+fn own_title(meta: &Meta) -> Option<String> {
+    let made = rutter_extract::rules::NO_TITLE.code;
+    let is_made = meta.findings.iter().any(|(code, _)| code == made);
+    Some(meta.title.clone()).filter(|title| !title.is_empty() && !is_made)
 }
 
 /// The address of an entity's page, as the ledger writes it.

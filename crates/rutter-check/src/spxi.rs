@@ -2,8 +2,9 @@
 //! the site is told as not checked; [`check_spxi_folder`](crate::check_spxi_folder)
 //! has it.
 
-use std::io;
+use std::io::{self, Read};
 
+use flate2::read::MultiGzDecoder;
 use rutter_finding::{FindingSink, Refusal};
 use rutter_spxi::{
     Asked, Given, INDEX, LARGEST_INDEX, LARGEST_PACKET, PACKET, SPXI, judge_index, judge_packet,
@@ -14,7 +15,8 @@ use crate::{Judging, Kind, Subject};
 
 /// Sees by its name whether a file is one of SPXI.
 pub(crate) fn kind_by_name(name: &str) -> Option<Kind> {
-    match name.rsplit(['/', '\\']).next().unwrap_or_default() {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    match name.strip_suffix(".gz").unwrap_or(name) {
         INDEX => Some(Kind::SpxiIndex),
         PACKET => Some(Kind::SpxiPacket),
         _ => None,
@@ -43,13 +45,24 @@ pub(crate) fn kind_by_content(start: &[u8]) -> Option<Kind> {
     }
 }
 
+/// The bytes of a file, or of what was compressed, up to a limit.
+fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
+    let bytes = read(subject, most)?;
+    if !bytes.starts_with(b"\x1f\x8b") {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    MultiGzDecoder::new(bytes.as_slice()).take(most).read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
 /// Judges an index; gives the number of its entities.
 pub(crate) fn index(
     subject: &Subject<'_>,
     judging: &Judging,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {
-    let bytes = read(subject, LARGEST_INDEX as u64 + 1)?;
+    let bytes = plain(subject, LARGEST_INDEX as u64 + 1)?;
     let given = Given { now: judging.now, ..Given::default() };
     Ok(judge_index(&bytes, &given, sink).map(|judged| judged.index.entities.len() as u64))
 }
@@ -60,7 +73,7 @@ pub(crate) fn packet(
     judging: &Judging,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {
-    let bytes = read(subject, LARGEST_PACKET as u64 + 1)?;
+    let bytes = plain(subject, LARGEST_PACKET as u64 + 1)?;
     let given = Given { now: judging.now, ..Given::default() };
     let packet = judge_packet(&bytes, &Asked::default(), &given, sink);
     Ok(packet.map(|packet| packet.about.len() as u64))

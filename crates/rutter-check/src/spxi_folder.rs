@@ -70,7 +70,11 @@ pub fn check_spxi_folder(
         site: Site {
             sitemap: listed,
             foreign,
-            robots: look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&it)),
+            robots: if is_root(home.as_deref()) {
+                look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&it))
+            } else {
+                Look::NotChecked
+            },
             llms: look(&folder.dir.join("llms.txt"))?
                 .map_found(|it| String::from_utf8_lossy(&it).into_owned()),
             // Without any page it is a handful of files, not a site.
@@ -114,14 +118,25 @@ fn empty(name: &str, kind: Kind, judging: &Judging) -> Judgement {
     }
 }
 
-/// Scheme and host of the site: those of the index, or of its first entity.
+/// The address of the folder, without a last slash: where the index says it
+/// lies, else the host of its first entity.
 pub(crate) fn home_of(index: &Index) -> Option<String> {
+    let own = index.id.as_deref().and_then(|id| PageUrl::parse(id).ok());
+    let folder = own.and_then(|url| url.key().strip_suffix(INDEX).map(str::to_owned));
+    if let Some(folder) = folder {
+        return folder.strip_suffix('/').map(str::to_owned);
+    }
     let mut ids = index.id.iter().chain(index.entities.iter().filter_map(|it| it.id.as_ref()));
     let url = ids.find_map(|id| PageUrl::parse(id.as_str()).ok())?;
     let key = url.key();
     let start = key.find("://")? + 3;
     let end = key.get(start..)?.find('/').map_or(key.len(), |at| start + at);
     key.get(..end).map(str::to_owned)
+}
+
+/// Whether the folder is all of its host: robots.txt counts nowhere else.
+fn is_root(home: Option<&str>) -> bool {
+    home.and_then(|home| home.split_once("://")).is_none_or(|(_, rest)| !rest.contains('/'))
 }
 
 /// Says what came of looking for a file.

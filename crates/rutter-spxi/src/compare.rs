@@ -176,7 +176,9 @@ impl<'g> Compare<'g, '_, '_> {
             }
             by_key.entry(key).or_insert(one);
             for link in one.links.iter().filter(|link| is_meant(link)) {
-                if let Some(wrong) = fault(link, self.home.as_deref()) {
+                if let Some(wrong) =
+                    fault(link, place_of(self.index, self.home.as_deref()).as_deref())
+                {
                     let detail = format!("{wrong}, sitemap.xml line {}", one.line);
                     let place = Place::WHOLE;
                     self.sink.report(Finding::new(&rules::SITEMAP_LINK_FORM, place, detail));
@@ -251,11 +253,16 @@ fn is_meant(link: &crate::site::Link) -> bool {
         || without_fragment(&link.href).ends_with(&format!("/{INDEX}"))
 }
 
+/// Where the index lies: where it says so itself, else at the root.
+fn place_of(index: &Index, home: Option<&str>) -> Option<String> {
+    let own = index.id.as_deref().and_then(page_key).filter(|key| key.ends_with(INDEX));
+    own.or_else(|| home.map(|home| format!("{home}/{INDEX}")))
+}
+
 /// What is wrong with such a link.
-fn fault(link: &crate::site::Link, home: Option<&str>) -> Option<String> {
-    let is_address = page_key(&link.href).is_some_and(|key| {
-        home.is_none_or(|home| key == format!("{home}/{INDEX}")) && key.ends_with(INDEX)
-    });
+fn fault(link: &crate::site::Link, place: Option<&str>) -> Option<String> {
+    let is_address = page_key(&link.href)
+        .is_some_and(|key| place.is_none_or(|place| key == place) && key.ends_with(INDEX));
     if link.hreflang != "x-spxi" {
         Some(format!("hreflang {}", quoted(&link.hreflang)))
     } else if link.media_type.as_deref() != Some("application/ld+json") {

@@ -135,8 +135,10 @@ fn ask_processor(
         return None;
     }
     let copied = contexts.n_inner.saturating_mul(contexts.n_terms);
-    // A context of a term is taken anew wherever the term stands.
-    let scoped = contexts.n_scoped.saturating_mul(graph.nodes.len());
+    // A context of a term is taken anew wherever the term stands, and with it
+    // every definition that is in force there.
+    let in_force = if contexts.n_scoped == 0 { 0 } else { contexts.n_scoped + contexts.n_terms };
+    let scoped = in_force.saturating_mul(graph.nodes.len());
     if MOST_DEFINITIONS < copied.saturating_add(scoped) {
         unchecked.push("rule 1 (too many contexts)");
         return None;

@@ -49,7 +49,7 @@ pub use query::{Query, Question, queries};
 pub use run::{DrownError, Failed, Plan, Step, Tally, drown};
 pub use store::{Store, slugs};
 pub use summary::{EntitySummary, SilentChange, Summary, silent_changes};
-pub use system::{Answer, Failure, Program, Source, System};
+pub use system::{Answer, Failure, Program, Source, System, stop_asking};
 
 /// The version of the rules above; stored with every score.
 pub const RULES: &str = "1";

@@ -19,6 +19,9 @@ use crate::site;
 
 pub(crate) use entities::folder_of_entities;
 
+/// The folder with what AI systems answered, beside that of the entities.
+pub(crate) const DROWN: &str = "drown";
+
 /// What only the command line can ask for.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Asked {
@@ -58,12 +61,17 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let layers = layers(&written);
     let arc = arc(&written)?;
     let privacy = privacy(&from, &written)?;
-    let (folder, entities) = entities::entities(&from, &written)?;
+    // Where the layer is off, nobody has to finish a draft.
+    let (folder, entities) = if layers.spxi {
+        entities::entities(&from, &written, &mut remarks)?
+    } else {
+        (entities::entity_folder(&from, &written), Vec::new())
+    };
     let site = site(&from, written.site.clone())?;
     let source = stated(written.source.as_ref()).unwrap_or_else(|| site::source(&site));
     check_kind(&site, source)?;
     let base = base(written.base_url.clone(), &site, &mut remarks)?;
-    let spxi = entities::spxi(&written, &entities, &base)?;
+    let spxi = if layers.spxi { entities::spxi(&written, &entities, &base)? } else { None };
     let out = out(&from, written.out, &site, source)?;
     let state = written.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
     let published = out.as_deref().unwrap_or(&site);
@@ -92,6 +100,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         name: written.name.map(Given::value),
         summary: written.summary.map(Given::value),
         language: written.language.map(Given::value),
+        kept_out: vec![folder.clone(), folder.with_file_name(DROWN)],
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
         // Read as something else, it would let pages out that need a login.
         restricted: prefixes("restricted", written.restricted.as_ref())?,

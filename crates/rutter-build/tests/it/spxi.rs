@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use rutter_build::{Base, Declared, Host, Plan, Spxi, SurfaceRule};
+use rutter_build::{Base, BuildError, Declared, Host, Plan, Spxi, SurfaceRule};
 use rutter_spxi::{Collision, Entity, Index, Kernel, Question, VerificationLevel};
 use serde_json::{Value, json};
 
@@ -291,6 +291,12 @@ fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
         heard(&said).iter().map(|(place, _)| (*place).to_owned()).collect();
     missing.sort();
     assert_eq!(missing, [base("docs/0002"), base("hidden.html"), base("silent.html")]);
+    let why = |code: &str, page: &str| {
+        let found = said.findings.iter().find(|it| it.0 == page && it.1 == code);
+        found.map(|it| it.2.clone()).unwrap_or_default()
+    };
+    assert_eq!(why("BD015", &base("docs/0002")), "`Misspelt`: did you mean /docs/0002.html?");
+    assert_eq!(why("BD015", &base("hidden.html")), "`Hidden`: the page is left out: noindex");
     let value = index(&site);
     assert_eq!(ids(&value["spxi:hasEntity"]), [base("docs/0002.html")]);
     // A page that is not for AI is named, and no more.
@@ -305,8 +311,12 @@ fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
     // When the page goes, so do packet and entity.
     site.remove("docs/0002.html");
     site.build_with(declares(entities())).unwrap();
-    assert_eq!(index(&site)["spxi:hasEntity"], json!([]));
-    assert!(!site.files().keys().any(|name| name.ends_with("packet.jsonld")));
+    // An index without entities says nothing, so nothing speaks of it.
+    let files = site.files();
+    assert!(!files.keys().any(|name| name.contains("spxi")));
+    for name in ["llms.txt", "robots.txt", "sitemap.xml"] {
+        assert!(!String::from_utf8_lossy(&files[name]).contains("spxi"), "{name}");
+    }
 }
 
 #[test] // SPX-018 SPX-054 D69
@@ -403,8 +413,58 @@ fn ours_files_of_the_owner_are_not_replaced() {
     assert_eq!(taken, wanted.map(|name| (name, "BD003")));
     let files = site.files();
     assert_eq!(files[INDEX], b"{}");
+    // A coded twin of ours would say something else than the owner's file.
+    assert!(!files.contains_key("spxi-index.jsonld.gz"));
     assert_eq!(files["docs/0002/spxi-packet.jsonld"], b"{}");
     assert_eq!(files["blog/0001"], b"a file where a folder would be");
+}
+
+#[test] // D85
+fn spec_nothing_of_closed_pages_is_in_the_index() {
+    let mut site = Site::of(3);
+    let silent = "<!doctype html><meta name=\"robots\" content=\"noai\">\
+        <p>Words that are for people and for nobody else to keep.</p>";
+    site.put("silent.html", silent);
+    site.put("closed/team.html", &page("Home", "Team", &words(60)));
+    site.build_with(|plan| {
+        plan.restricted = vec!["/closed/".to_owned()];
+        let entities = vec![entity("", "Harbour"), entity("closed/team.html", "Team")];
+        let surfaces = vec![SurfaceRule {
+            path: "/*".to_owned(),
+            surface_type: None,
+            function: None,
+            protects: vec!["Harbour".to_owned(), "Team".to_owned()],
+        }];
+        plan.spxi = Some(Spxi { surfaces, ..spxi(entities) });
+    })
+    .unwrap();
+    let text = String::from_utf8(site.files()[INDEX].clone()).unwrap();
+    assert!(!text.contains("closed/team") && !text.contains("nobody else"), "{text}");
+    assert!(text.contains("silent.html") && text.contains("spxi:protectsEntity"));
+}
+
+#[test] // D94
+fn ours_secrets_in_the_owners_words_stop_the_build() {
+    let mut site = Site::of(2);
+    // Put together here, so that no scanner takes this file for a leak.
+    let token = ["ghp_", "a8Kd92kLmQ0zXcVbN4rT6yUiOp1sDfGhJk3W"].concat();
+    let declare = |acknowledged: Vec<String>| {
+        let token = token.clone();
+        move |plan: &mut Plan| {
+            let mut harbour = entity("", "Harbour");
+            harbour.questions = vec![Question { question: "Which?".into(), answer: token }];
+            plan.privacy.acknowledged = acknowledged;
+            plan.spxi = Some(spxi(vec![harbour]));
+        }
+    };
+    assert!(matches!(site.build_with(declare(Vec::new())), Err(BuildError::Private(1))));
+    let mut heard = Heard::default();
+    let mut plan = site.plan();
+    declare(Vec::new())(&mut plan);
+    rutter_build::build(&plan, &mut heard).unwrap_err();
+    let (_, _, detail) = heard.findings.iter().find(|it| it.1 == "BD005").unwrap();
+    let mark = detail.rsplit(' ').next().unwrap().to_owned();
+    site.build_with(declare(vec![mark])).unwrap();
 }
 
 #[test] // D92

@@ -44,6 +44,13 @@ fn ours_nothing_takes_long_or_much() {
             ),
         ),
         (
+            "empty contexts of terms",
+            index(
+                &many_terms.replace('}', r#","p":{"@id":"https://a.example/p","@context":{}}}"#),
+                &format!(r#""spxi:hasEntity":[{}]"#, repeated(20_000, |_| r#"{"p":{"x":1}}"#.to_owned())),
+            ),
+        ),
+        (
             "a list of contexts",
             index(
                 &format!(r#""@context":[{},{{"@vocab":"https://schema.org/","spxi":"https://spxi.dev/vocabulary#"}}]"#, repeated(100_000, |_| "{}".to_owned())),

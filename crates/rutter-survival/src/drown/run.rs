@@ -153,7 +153,9 @@ impl One<'_> {
         let kept = kept
             .filter(|text| known.is_none_or(|known| known.answer == Digest::of(text.as_bytes())));
         if let Some(text) = kept {
-            self.count(subject, question, &text)?;
+            // It was given when it was given, whenever it is counted.
+            let given = known.map_or(self.plan.date, |known| known.date);
+            self.count((subject, given), question, &text)?;
             tally.counted += 1;
             return Ok(Step::Counted);
         }
@@ -176,7 +178,7 @@ impl One<'_> {
                     let put = store.put(run, name, slug, question, &answer.text);
                     put.map_err(DrownError::Store)?;
                 }
-                self.count(subject, question, &answer.text)?;
+                self.count((subject, self.plan.date), question, &answer.text)?;
                 tally.answered += 1;
                 Ok(Step::Answered)
             }
@@ -196,12 +198,12 @@ impl One<'_> {
 
     fn count(
         &mut self,
-        subject: &Subject,
+        (subject, date): (&Subject, Timestamp),
         question: Question,
         text: &str,
     ) -> Result<(), DrownError> {
         let record = Record {
-            date: self.plan.date,
+            date,
             run: self.plan.run.to_owned(),
             entity: subject.id.clone(),
             system: self.system.name.clone(),

@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -23,6 +24,8 @@ use super::store::file_name;
 
 /// Longest line of a program's complaint that is shown.
 const LONGEST_LINE: usize = 160;
+/// The longest anybody waits, where more is asked for than a clock can count.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
 /// How long bytes may still be on their way when a program has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Values of the environment that are shorter are no secret.
@@ -181,6 +184,18 @@ enum Event {
     TooMuch,
 }
 
+/// The program that runs now; 0 for none. Questions are put one by one.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// Ends the program that is being asked, with its group: for whoever is about
+/// to end without coming back here.
+pub fn stop_asking() {
+    let id = RUNNING.swap(0, Ordering::SeqCst);
+    if id != 0 {
+        kill_group_of(id);
+    }
+}
+
 /// A program with its whole group, which ends with this value.
 struct Running {
     child: Child,
@@ -197,6 +212,7 @@ impl Running {
             self.child.kill().ok();
         }
         self.is_over = true;
+        RUNNING.store(0, Ordering::SeqCst);
         self.child.wait()
     }
 }
@@ -208,12 +224,14 @@ impl Drop for Running {
 }
 
 fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
-    let deadline = Instant::now() + program.timeout;
+    let now = Instant::now();
+    let deadline = now.checked_add(program.timeout).unwrap_or(now + LONGEST_WAIT);
     let mut command = Command::new(&program.program);
     command.args(&program.args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
     let child = command.spawn().map_err(Failure::NotStarted)?;
+    RUNNING.store(child.id(), Ordering::SeqCst);
     let mut running = Running { child, is_over: false };
     let (events, happened) = mpsc::channel();
     let said = Arc::new(Mutex::new(Vec::new()));
@@ -339,15 +357,20 @@ fn pid_of(child: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(i32::try_from(child.id()).ok()?)
 }
 
-#[cfg(unix)]
 fn kill_group(child: &Child) {
-    if let Some(pid) = pid_of(child) {
+    kill_group_of(child.id());
+}
+
+#[cfg(unix)]
+fn kill_group_of(id: u32) {
+    let pid = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(pid) = pid {
         rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
     }
 }
 
 #[cfg(not(unix))]
-fn kill_group(_: &Child) {}
+fn kill_group_of(_: u32) {}
 
 /// Tells when a program has ended, without reaping it: until then its number,
 /// and that of its group, belong to nobody else.

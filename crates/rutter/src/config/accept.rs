@@ -12,10 +12,17 @@ use toml::de::{DeTable, DeValue};
 
 /// Writes state and share of an entity into the file where it is declared,
 /// beside its place and then renamed.
-pub(crate) fn accept(file: &Path, name: &str, state: BasinState, bdr: f64) -> anyhow::Result<()> {
+pub(crate) fn accept(
+    file: &Path,
+    (name, page): (&str, &str),
+    state: BasinState,
+    bdr: f64,
+) -> anyhow::Result<()> {
+    // A link stays a link; what it leads to is changed.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = || file.display().to_string();
     let text = fs::read_to_string(file).with_context(shown)?;
-    let edited = edited(&text, name, state, bdr).with_context(|| {
+    let edited = edited(&text, (name, page), state, bdr).with_context(|| {
         format!(
             "{}: entity `{name}` cannot be changed there; write `basin-state` and `bdr` yourself",
             file.display()
@@ -32,16 +39,17 @@ pub(crate) fn accept(file: &Path, name: &str, state: BasinState, bdr: f64) -> an
 }
 
 /// The text with both values; `None` where no such entity is declared.
-fn edited(text: &str, name: &str, state: BasinState, bdr: f64) -> Option<String> {
+fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -> Option<String> {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let table = DeTable::parse(text).ok()?;
-    let entity = find(table.get_ref(), name)?;
+    let entity = find(table.get_ref(), name, page)?;
     let values = [("basin-state", format!("\"{}\"", state.word())), ("bdr", format!("{bdr:?}"))];
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut missing = String::new();
     for (key, value) in values {
         match entity.iter().find(|(found, _)| found.get_ref().as_ref() == key) {
             Some((_, found)) => edits.push((found.span(), value)),
-            None => missing.extend([key, " = ", &value, "\n"]),
+            None => missing.extend([key, " = ", &value, end]),
         }
     }
     if !missing.is_empty() {
@@ -61,7 +69,7 @@ fn edited(text: &str, name: &str, state: BasinState, bdr: f64) -> Option<String>
     }
     // What was written must say what was meant.
     let table = DeTable::parse(&out).ok()?;
-    let entity = find(table.get_ref(), name)?;
+    let entity = find(table.get_ref(), name, page)?;
     let is_there = entity.iter().any(|(key, value)| {
         key.get_ref().as_ref() == "basin-state" && value.get_ref().as_str() == Some(state.word())
     });
@@ -69,10 +77,13 @@ fn edited(text: &str, name: &str, state: BasinState, bdr: f64) -> Option<String>
 }
 
 /// The table of an entity: the file itself, or one of its `[[entities]]`.
-fn find<'t, 'i>(table: &'t DeTable<'i>, name: &str) -> Option<&'t DeTable<'i>> {
+fn find<'t, 'i>(table: &'t DeTable<'i>, name: &str, page: &str) -> Option<&'t DeTable<'i>> {
+    let says = |table: &DeTable<'_>, key: &str, wanted: &str| {
+        let found = table.iter().find(|(found, _)| found.get_ref().as_ref() == key);
+        found.and_then(|(_, value)| value.get_ref().as_str()) == Some(wanted)
+    };
     let is_it = |table: &DeTable<'_>| {
-        let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == "name");
-        found.and_then(|(_, value)| value.get_ref().as_str()) == Some(name)
+        says(table, "name", name) && (page.is_empty() || says(table, "page", page))
     };
     let listed = table.iter().find(|(key, _)| key.get_ref().as_ref() == "entities");
     let listed = listed.and_then(|(_, value)| match value.get_ref() {
@@ -106,19 +117,19 @@ mod tests {
                  basin-state = \"contested\"\nbdr = 0.5\ntype = \"Museum\"\n",
             ),
         ] {
-            assert_eq!(edited(text, "Loft", STATE, 0.5).as_deref(), Some(wanted));
+            assert_eq!(edited(text, ("Loft", ""), STATE, 0.5).as_deref(), Some(wanted));
         }
         // Where the name stands behind another line of a long text.
         let text =
             "description = \"\"\"\nname = \"no\"\n\"\"\"\r\nname = \"Loft\"\r\n[[collisions]]\r\n";
-        let out = edited(text, "Loft", STATE, 1.0).expect("an entity");
+        let out = edited(text, ("Loft", ""), STATE, 1.0).expect("an entity");
         assert!(out.ends_with(
-            "name = \"Loft\"\r\nbasin-state = \"contested\"\nbdr = 1.0\n[[collisions]]\r\n"
+            "name = \"Loft\"\r\nbasin-state = \"contested\"\r\nbdr = 1.0\r\n[[collisions]]\r\n"
         ));
-        assert_eq!(edited("name = \"Mole\"", "Loft", STATE, 0.5), None);
-        assert_eq!(edited("name = \"Loft", "Loft", STATE, 0.5), None);
+        assert_eq!(edited("name = \"Mole\"", ("Loft", ""), STATE, 0.5), None);
+        assert_eq!(edited("name = \"Loft", ("Loft", ""), STATE, 0.5), None);
         // An inline table has no line of its own.
-        assert_eq!(edited("entities = [{ name = \"Loft\" }]", "Loft", STATE, 0.5), None);
+        assert_eq!(edited("entities = [{ name = \"Loft\" }]", ("Loft", ""), STATE, 0.5), None);
     }
 
     #[test]
@@ -126,10 +137,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("loft.toml");
         fs::write(&file, "name = \"Loft\"\n").expect("written");
-        accept(&file, "Loft", STATE, 0.4).expect("accepted");
+        accept(&file, ("Loft", ""), STATE, 0.4).expect("accepted");
         let text = fs::read_to_string(&file).expect("read");
         assert_eq!(text, "name = \"Loft\"\nbasin-state = \"contested\"\nbdr = 0.4\n");
-        assert!(accept(&file, "Mole", STATE, 0.4).is_err());
+        assert!(accept(&file, ("Mole", ""), STATE, 0.4).is_err());
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 1);
     }
 }

@@ -21,6 +21,7 @@ use rutter_spxi::{
     BasinState, Collision, CollisionRisk, Entity, Kernel, Question, VerificationLevel,
 };
 use serde_json::json;
+use toml::de::DeValue;
 
 use crate::config::table::{Form, Kind, Member, Parts, Row, row_of_toml};
 use crate::config::value::Wrong;
@@ -170,7 +171,11 @@ impl Row for Stated {
         let page = parts.text("page").unwrap_or_default();
         if !page.starts_with('/') && HttpUrl::parse(page.as_str()).is_err() {
             let shown = rutter_finding::quoted(&page);
-            return Err(wrong(format!("page: {shown} is neither a path nor an address"), page_at));
+            return Err(Wrong {
+                what: format!("page: {shown} is neither a path nor an address"),
+                span: page_at,
+                hint: Some("a path begins with a slash, as in /museum/".to_owned()),
+            });
         }
         let name_at = at(&parts, "name");
         let name = parts.text("name").unwrap_or_default();
@@ -200,7 +205,7 @@ impl Row for Stated {
         let level = level.as_deref().and_then(VerificationLevel::of_word);
         let anchors = same_as.iter().chain(&identifiers).chain(&packet_ref);
         if level == Some(VerificationLevel::DoiAnchored)
-            && !anchors.into_iter().any(|it| has_doi(it))
+            && !anchors.into_iter().any(|it| rutter_spxi::doi(it).is_some())
         {
             let what = "verification: `doi_anchored` wants a DOI in `same-as` or `identifiers`";
             return Err(wrong(what, level_at));
@@ -229,7 +234,7 @@ impl Row for Stated {
             identifiers,
             extra: Vec::new(),
         };
-        let has_packet = parts.switch("packet").unwrap_or(true);
+        let has_packet = parts.switch("packet").unwrap_or(entity.packet_ref.is_none());
         let kernel = kernel.map(|text| Kernel { summary: Some(text), specification: None });
         let declared = Declared { entity, has_packet, kernel, questions };
         Ok(Self { page, declared, noted, by: By::File(String::new()), file: None })
@@ -357,38 +362,65 @@ fn collisions(rows: Vec<Parts>) -> Result<(Vec<Collision>, Noted), Wrong> {
     Ok((collisions, noted))
 }
 
-/// Whether a text has a DOI in it.
-pub(crate) fn has_doi(text: &str) -> bool {
-    text.match_indices("10.").any(|(at, _)| {
-        let rest = text.get(at + 3..).unwrap_or_default();
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let is_start = !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_alphanumeric());
-        is_start
-            && 4 <= digits
-            && rest.get(digits..).is_some_and(|rest| 1 < rest.len() && rest.starts_with('/'))
-    })
-}
-
 /// Reads the files of a folder, in the order of their names.
-pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Vec<Stated>> {
+pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Found> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::default()),
         Err(error) => return Err(error).with_context(|| folder.display().to_string()),
     };
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.with_context(|| folder.display().to_string())?.path();
-        if path.extension() == Some(OsStr::new("toml")) {
+        // Editors and systems keep files of their own beside.
+        let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        if path.extension() == Some(OsStr::new("toml")) && !is_hidden {
             files.push(path);
         }
     }
     files.sort();
-    files.iter().map(|file| of_file(file)).collect()
+    let mut found = Found::default();
+    for file in &files {
+        match of_file(file)? {
+            Read::Entity(stated) => found.entities.push(*stated),
+            Read::Draft(empty) => found.drafts.push((file.clone(), empty)),
+        }
+    }
+    Ok(found)
+}
+
+/// What a folder of entities has.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) entities: Vec<Stated>,
+    /// Files that are not filled in, and what is empty in each.
+    pub(crate) drafts: Vec<(PathBuf, Vec<&'static str>)>,
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub(crate) enum Read {
+    Entity(Box<Stated>),
+    /// A template in which something needed is still empty.
+    Draft(Vec<&'static str>),
+}
+
+/// The needed members that stand there empty, as a template has them.
+fn empty_members(table: &toml::de::DeTable<'_>) -> Vec<&'static str> {
+    let is_empty = |name: &str| {
+        let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == name);
+        found.is_some_and(|(_, value)| match value.get_ref() {
+            DeValue::String(text) => text.is_empty(),
+            DeValue::Array(items) => items.is_empty(),
+            _ => false,
+        })
+    };
+    let needed = ENTITY.members.iter().filter(|member| member.is_needed);
+    needed.map(|member| member.name).filter(|name| is_empty(name)).collect()
 }
 
 /// Reads a file with one entity.
-pub(crate) fn of_file(file: &Path) -> anyhow::Result<Stated> {
+pub(crate) fn of_file(file: &Path) -> anyhow::Result<Read> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).with_context(|| name.clone())?;
     let place = |at: usize| By::File(format!("{name}:{}", line_and_column(&text, at)));
@@ -396,11 +428,16 @@ pub(crate) fn of_file(file: &Path) -> anyhow::Result<Stated> {
         let at = error.span().map_or(text.len(), |span| span.start);
         Fault::new(&place(at), error.message().trim_end())
     })?;
+    let empty = empty_members(table.get_ref());
+    if !empty.is_empty() {
+        return Ok(Read::Draft(empty));
+    }
     let stated: Stated = row_of_toml(table.get_ref()).map_err(|wrong| {
         let at = wrong.span.map_or(0, |span| span.start);
         Fault { hint: wrong.hint, ..Fault::new(&place(at), wrong.what) }
     })?;
-    Ok(Stated { by: By::File(name.clone()), file: Some(file.to_owned()), ..stated })
+    let stated = Stated { by: By::File(name.clone()), file: Some(file.to_owned()), ..stated };
+    Ok(Read::Entity(Box::new(stated)))
 }
 
 /// A JSON Schema of a file with one entity, for editors.
@@ -451,7 +488,11 @@ pub(crate) struct Draft {
 
 /// A file for an entity: what is known, and every other key as a remark.
 pub(crate) fn template(draft: &Draft) -> String {
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    // JSON leaves a few characters as they are that TOML does not take.
+    let quoted = |text: &str| {
+        let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
+        serde_json::Value::from(text).to_string()
+    };
     let list = |texts: &[String]| {
         let lines: Vec<String> =
             texts.iter().map(|text| format!("    {},\n", quoted(text))).collect();

@@ -7,10 +7,10 @@ use rutter_page::PageUrl;
 use rutter_spxi::{Entity, Index, Kernel, Party};
 
 use crate::config::entity::{self, Stated};
-use crate::config::{Config, FILE, Fault, Written};
+use crate::config::{By, Config, FILE, Fault, Written};
 use crate::settle::{Start, chosen, stated};
 
-fn entity_folder(from: &Start, written: &Written) -> PathBuf {
+pub(super) fn entity_folder(from: &Start, written: &Written) -> PathBuf {
     let given = written.spxi_entities.clone();
     given.map_or_else(|| from.0.join(entity::FOLDER), |given| from.path(given))
 }
@@ -22,7 +22,11 @@ pub(crate) fn folder_of_entities(config: &Config) -> PathBuf {
 }
 
 /// What the owner says of entities, in the settings and in files.
-pub(super) fn entities(from: &Start, written: &Written) -> anyhow::Result<(PathBuf, Vec<Stated>)> {
+pub(super) fn entities(
+    from: &Start,
+    written: &Written,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<(PathBuf, Vec<Stated>)> {
     let mut all = Vec::new();
     if let Some(given) = &written.entities {
         let by = &given.by;
@@ -33,7 +37,12 @@ pub(super) fn entities(from: &Start, written: &Written) -> anyhow::Result<(PathB
         let what = format_args!("entities: {}: no such folder", folder.display());
         return Err(Fault::new(&given.by, what).into());
     }
-    all.extend(entity::of_folder(&folder)?);
+    let found = entity::of_folder(&folder)?;
+    for (file, empty) in found.drafts {
+        let empty = empty.join(", ");
+        remarks.push(format!("{}: is a draft and left out: {empty} is empty", file.display()));
+    }
+    all.extend(found.entities);
     Ok((folder, all))
 }
 
@@ -83,9 +92,10 @@ pub(super) fn spxi(
         }),
         ..Index::default()
     };
+    let places: Vec<By> = entities.iter().map(|one| one.by.clone()).collect();
     let entities: Vec<Declared> =
         entities.iter().map(|one| settled(one, base)).collect::<Result<_, _>>()?;
-    check_names(&entities, written)?;
+    check_names(&entities, &places, written)?;
     Ok(Some(Spxi {
         index,
         entities,
@@ -115,13 +125,19 @@ fn settled(stated: &Stated, base: &Base) -> Result<Declared, Fault> {
 }
 
 /// Two entities need two addresses, and a surface protects entities there are.
-fn check_names(entities: &[Declared], written: &Written) -> Result<(), Fault> {
+fn check_names(entities: &[Declared], places: &[By], written: &Written) -> Result<(), Fault> {
     for (at, one) in entities.iter().enumerate() {
         let twin = entities.iter().take(at).find(|other| other.entity.id == one.entity.id);
         if let Some(twin) = twin {
             let name = |declared: &Declared| declared.entity.name.clone().unwrap_or_default();
+            let by = |declared: &Declared| {
+                let at = entities.iter().position(|it| std::ptr::eq(it, declared));
+                at.and_then(|at| places.get(at)).map(ToString::to_string).unwrap_or_default()
+            };
             let what = format!(
-                "entities `{}` and `{}` have one page, {}",
+                "{} and {}: entities `{}` and `{}` have one page, {}",
+                by(twin),
+                by(one),
                 name(twin),
                 name(one),
                 one.entity.id.as_deref().unwrap_or_default()
@@ -132,9 +148,14 @@ fn check_names(entities: &[Declared], written: &Written) -> Result<(), Fault> {
     }
     let Some(surfaces) = &written.spxi_surfaces else { return Ok(()) };
     for name in surfaces.value.iter().flat_map(|surface| &surface.protects) {
-        if !entities.iter().any(|one| one.entity.name.as_ref() == Some(name)) {
-            let shown = rutter_finding::quoted(name);
+        let n = entities.iter().filter(|one| one.entity.name.as_ref() == Some(name)).count();
+        let shown = rutter_finding::quoted(name);
+        if n == 0 {
             let what = format_args!("surfaces: no entity is called {shown}");
+            return Err(Fault::new(&surfaces.by, what));
+        }
+        if 1 < n {
+            let what = format_args!("surfaces: {n} entities are called {shown}");
             return Err(Fault::new(&surfaces.by, what));
         }
     }

@@ -36,6 +36,7 @@ fn ours_without_settings_a_build_is_the_usual_one() {
     let Settled { plan, remarks, .. } = settled(root, SITE).unwrap();
     let site = root.join("public");
     let usual = Plan::new(site, root.join(".rutter"), plan.base.clone(), plan.now);
+    let usual = Plan { kept_out: vec![root.join("entities"), root.join("drown")], ..usual };
     assert_eq!(format!("{plan:?}"), format!("{usual:?}"));
     assert!(remarks.is_empty());
 }
@@ -105,7 +106,7 @@ robots = false
 crawl-delay = 2
 llms = false
 arc = false
-spxi = false
+spxi = true
 twins = "off"
 inject = true
 headers = "nginx"
@@ -185,6 +186,7 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
         name: Some("Selk".to_owned()),
         summary: Some("A harbour".to_owned()),
         language: rutter_page::LanguageTag::parse("en"),
+        kept_out: vec![root.join("things"), root.join("drown")],
         exclude: vec![Glob::new("drafts/")],
         restricted: vec!["/members/".to_owned()],
         sections: vec![SectionRule { name: "docs".to_owned(), prefix: "/docs/".to_owned() }],
@@ -202,7 +204,7 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
             crawl_delay: Some(2.0),
             llms: false,
             arc: false,
-            spxi: false,
+            spxi: true,
             twins: Twins::Off,
             inject: true,
             headers: Some(Host::Nginx),
@@ -347,6 +349,15 @@ fn spec_an_index_needs_a_kernel_and_an_entity_of_this_site() {
     let long = format!("[spxi]\nkernel = \"{}\"\n", "word ".repeat(101));
     let surface = "[[spxi.surfaces]]\npath = \"/\"\nprotects = [\"Mseum\"]\n";
     let other = MUSEUM.replace("/museum/", "https://elsewhere.example/museum/");
+    // Where the layer is off, nobody looks.
+    fs::write(&file, "broken").unwrap();
+    let off = format!("{SITE}[layers]\nspxi = false\n");
+    assert!(settled(root, &off).unwrap().plan.spxi.is_none());
+    // A draft is left out, and that is said.
+    fs::write(&file, MUSEUM.replace("[\"NOT the river\"]", "[]")).unwrap();
+    let draft = settled(root, SITE).unwrap();
+    assert!(draft.plan.spxi.is_none());
+    assert!(draft.remarks[0].ends_with("is a draft and left out: negative-tags is empty"));
     for (settings, entity, wanted) in [
         ("", MUSEUM, "~/entities/museum.toml: an entity is declared, but `kernel` is missing"),
         (kernel, "", "rutter.toml:4:1: a kernel is written, but no entity is declared"),
@@ -376,7 +387,10 @@ fn spec_an_index_needs_a_kernel_and_an_entity_of_this_site() {
     fs::write(&file, MUSEUM).unwrap();
     fs::write(root.join("entities/twin.toml"), MUSEUM).unwrap();
     let failed = error(root, &format!("{SITE}{kernel}"));
-    assert!(failed.starts_with("entities `Museum` and `Museum` have one page"), "{failed}");
+    assert!(
+        failed.contains("museum.toml and ~/entities/twin.toml: entities `Museum` and"),
+        "{failed}"
+    );
 }
 
 #[test] // D57

@@ -19,13 +19,11 @@ use rutter_survival::drown::{
 use super::SiteArgs;
 use super::status::nothing_declared;
 use crate::commands::{counted, now, say_findings};
+use crate::config::Fault;
 use crate::config::accept::accept;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settle::Settled;
-
-/// Folder of the history, beside that of the entities.
-const FOLDER: &str = "drown";
+use crate::settle::{DROWN, Settled};
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -39,7 +37,7 @@ pub(crate) struct Args {
     /// Take answers from a folder with ENTITY/QUESTION.txt
     #[arg(long, value_name = "NAME=DIR", value_parser = parse_pair)]
     transcripts: Vec<(String, String)>,
-    /// Name of the run; the same name goes on with it [default: the quarter, such as 2026-q4]
+    /// Name of the run; the same name goes on with it [default: the day, such as 2026-11-17]
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
     /// File of all scores, which only grows [default: drown/history.jsonl beside the folder of entities]
@@ -52,10 +50,10 @@ pub(crate) struct Args {
     #[arg(long)]
     forget_answers: bool,
     /// Seconds an answer may take
-    #[arg(long, value_name = "N", default_value_t = 120)]
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// How often a command is tried for one answer
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=20))]
     tries: u32,
     /// Print the questions and the files of a folder of transcripts, and ask nothing
     #[arg(long, conflicts_with_all = ["ask", "transcripts", "rate"])]
@@ -100,23 +98,26 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let now = now()?;
     let path = args.history.clone().unwrap_or_else(|| history_of(&settled));
     let systems = systems(args)?;
-    let run_name = args.run.clone();
+    let mut run_name = args.run.clone();
     let mut tally = Tally::default();
     let history = if systems.is_empty() && args.rate.is_empty() {
         let history = History::open(&path, &mut report);
         history.with_context(|| path.display().to_string())?
     } else {
-        let run_name = run_name.clone().unwrap_or_else(|| quarter(now));
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
         let mut journal =
             Journal::open(&path, &mut report).with_context(|| path.display().to_string())?;
+        // What is rated without a name is the last run, what is asked a new one.
+        let last = last_run(journal.history()).filter(|_| systems.is_empty());
+        let run_name = run_name.get_or_insert_with(|| last.unwrap_or_else(|| day(now)));
         if !systems.is_empty() {
             let beside = || path.with_file_name("answers");
             let store = (!args.forget_answers)
                 .then(|| Store::new(args.answers.clone().unwrap_or_else(beside)));
-            let plan = Plan { run: &run_name, date: now, subjects: &subjects, systems: &systems };
+            end_with_us()?;
+            let plan = Plan { run: run_name, date: now, subjects: &subjects, systems: &systems };
             let mut say = |system: &System, subject: &Subject, question: Question, step: Step| {
                 if matches!(step, Step::Answered | Step::Failed) {
                     let word = if step == Step::Answered { "answered" } else { "no answer" };
@@ -128,12 +129,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         }
         for (key, score) in &args.rate {
             journal
-                .rate(rating(key, score, &run_name, &subjects, journal.history(), now)?)
+                .rate(rating(key, score, run_name, &subjects, journal.history(), now)?)
                 .with_context(|| path.display().to_string())?;
         }
         journal.history().clone()
     };
-    let summary = Summary::of(&history, &subjects, run_name.as_deref(), &mut report);
+    let run_name = run_name.or_else(|| last_run(&history));
+    let Some(run_name) = run_name.filter(|run| is_known(&history, run) || !systems.is_empty())
+    else {
+        let runs = runs(&history);
+        let all = if runs.is_empty() { "there is none yet".to_owned() } else { runs.join(", ") };
+        let what = format!("{}: no such run", shown(&path.display().to_string()));
+        return Err(Fault::missing(what, format!("runs are: {all}; --ask begins one")).into());
+    };
+    let summary = Summary::of(&history, &subjects, Some(&run_name), &mut report);
+    out.say(format_args!("run {}", shown(&run_name)));
     say_findings(&shown(&path.display().to_string()), &report, out);
     match args.format {
         Format::Text => write!(out.data(), "{}", summary.to_table())?,
@@ -158,6 +168,58 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let has_changes = summary.entities.iter().any(|entity| !entity.changes.is_empty());
     let is_clean = tally.failed.is_empty() && !has_changes;
     Ok(if is_clean { Exit::Clean } else { Exit::Findings })
+}
+
+/// Lets a signal that ends us end the command that is being asked, too: it
+/// has a group of its own, which a terminal does not reach.
+#[cfg(unix)]
+fn end_with_us() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let signals = {
+        let _inside = runtime.enter();
+        kinds.map(|kind| signal(kind))
+    };
+    let [interrupt, terminate, hangup] = signals;
+    let (mut interrupt, mut terminate, mut hangup) = (interrupt?, terminate?, hangup?);
+    std::thread::spawn(move || {
+        let number = runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => 2,
+                _ = terminate.recv() => 15,
+                _ = hangup.recv() => 1,
+            }
+        });
+        rutter_survival::drown::stop_asking();
+        #[expect(clippy::exit, reason = "the signal asked for it, and answers are on the disk")]
+        std::process::exit(128 + number);
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn end_with_us() -> anyhow::Result<()> {
+    Ok(())
+}
+
+/// The names of runs, in the order in which they began.
+fn runs(history: &History) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for record in &history.records {
+        if !names.contains(&record.run) {
+            names.push(record.run.clone());
+        }
+    }
+    names
+}
+
+fn is_known(history: &History, run: &str) -> bool {
+    history.records.iter().any(|record| record.run == run)
+}
+
+fn last_run(history: &History) -> Option<String> {
+    history.records.iter().max_by_key(|record| record.date).map(|record| record.run.clone())
 }
 
 fn shown(text: &str) -> String {
@@ -196,22 +258,33 @@ fn take(settled: &Settled, summary: &Summary, out: &mut Output) -> anyhow::Resul
             out.say(format_args!("{}: too few answers; nothing is accepted", shown(name)));
             continue;
         };
-        let stated = settled.entities.iter().find(|stated| stated.name() == name);
+        // Two entities may have one name, but not one page.
+        let stated = settled
+            .entities
+            .iter()
+            .find(|stated| stated.name() == name && is_page(settled, &stated.page, id));
         let file = stated.and_then(|stated| stated.file.clone()).or_else(|| settled.file.clone());
         let file = file.with_context(|| format!("{id}: it is not known where it is declared"))?;
         // Two digits are more than so few answers can tell.
         let bdr = (share.value() * 100.0).round() / 100.0;
-        accept(&file, name, *state, bdr)?;
+        let page = stated.map_or("", |stated| stated.page.as_str());
+        accept(&file, (name, page), *state, bdr)?;
         let (file, state) = (file.display(), state.word());
         out.say(format_args!("{file}: basin-state {state}, bdr {bdr:?}"));
     }
     Ok(())
 }
 
+/// Whether a page as it is written has this address.
+fn is_page(settled: &Settled, page: &str, id: &str) -> bool {
+    let origin = settled.plan.base.origin();
+    page == id || id.strip_prefix(origin) == Some(page)
+}
+
 /// Where the history lies when nobody says where.
 pub(super) fn history_of(settled: &Settled) -> PathBuf {
     let beside = settled.folder.parent().unwrap_or(Path::new(""));
-    beside.join(FOLDER).join("history.jsonl")
+    beside.join(DROWN).join("history.jsonl")
 }
 
 fn systems(args: &Args) -> anyhow::Result<Vec<System>> {
@@ -219,7 +292,7 @@ fn systems(args: &Args) -> anyhow::Result<Vec<System>> {
     for (name, command) in &args.ask {
         let program = Program {
             args: vec!["-c".into(), command.into()],
-            timeout: Duration::from_secs(args.timeout.max(1)),
+            timeout: Duration::from_secs(args.timeout),
             tries: args.tries,
             ..Program::new("sh")
         };
@@ -233,12 +306,9 @@ fn systems(args: &Args) -> anyhow::Result<Vec<System>> {
     Ok(systems)
 }
 
-/// The quarter of a time: quarterly is what the specification asks for.
-fn quarter(now: Timestamp) -> String {
-    let text = now.to_string();
-    let year = text.get(..4).unwrap_or("0000");
-    let month: u32 = text.get(5..7).and_then(|month| month.parse().ok()).unwrap_or(1);
-    format!("{year}-q{}", month.div_ceil(3))
+/// The day of a time.
+fn day(now: Timestamp) -> String {
+    now.to_string().chars().take(10).collect()
 }
 
 fn rating(
@@ -278,18 +348,6 @@ fn rating(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ours_a_run_is_named_by_its_quarter() {
-        for (time, name) in [
-            ("2026-01-01T00:00:00Z", "2026-q1"),
-            ("2026-03-31T23:59:59Z", "2026-q1"),
-            ("2026-04-01T00:00:00Z", "2026-q2"),
-            ("2026-12-31T00:00:00Z", "2026-q4"),
-        ] {
-            assert_eq!(quarter(Timestamp::parse(time).unwrap()), name);
-        }
-    }
 
     #[test]
     fn ours_a_system_has_a_name_and_a_command() {

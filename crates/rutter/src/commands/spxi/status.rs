@@ -242,7 +242,8 @@ impl Status {
         let findings = judgements.iter().filter(|one| one.name == INDEX);
         for (severity, finding) in findings.flat_map(|one| one.report.findings()) {
             // Links in heads are a choice of the owner's.
-            let is_choice = finding.rule == &rules::HEAD_LINK_MISSING;
+            let is_choice =
+                [&rules::HEAD_LINK_MISSING, &rules::INDEX_ID_FORM].contains(&finding.rule);
             if severity != Severity::Note && !is_choice {
                 let place = &finding.place.pointer;
                 let gap = if finding.detail.is_empty() { "" } else { ": " };

@@ -54,6 +54,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             continue;
         };
         let extraction = rutter_extract::html(&bytes, &Options::new(url, plan.now));
+        // What is not meant to be found is not offered for an index.
+        if extraction.facts.asks("noindex") || extraction.facts.asks("noai") {
+            continue;
+        }
         found.page(plan, &page.url, &extraction);
     }
     let declared: Vec<&str> = settled.entities.iter().map(Stated::name).collect();
@@ -158,8 +162,12 @@ impl Found {
         }
         let is_silent = self.drafts.len() == before;
         let path = path_of(plan, url);
-        let own = self.drafts.iter_mut().find(|(draft, _)| draft.page.as_ref() == Some(&path));
+        let is_own = |draft: &Draft| draft.page.as_ref() == Some(&path);
+        // Of several entities nobody can tell whose the markers are.
+        let n_own = self.drafts.iter().filter(|(draft, _)| is_own(draft)).count();
+        let own = self.drafts.iter_mut().find(|(draft, _)| is_own(draft));
         match own {
+            Some(_) if 1 < n_own => {}
             Some((draft, _)) => {
                 merge(&mut draft.markers, markers);
                 merge(&mut draft.same_as, same_as);
