@@ -313,7 +313,7 @@ pub(crate) fn secrets(plan: &Plan) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut look = |place: &str, text: &str| {
         for (kind, mark) in Private::of(text).secrets {
-            let is_known = acknowledged.contains(&mark.to_string());
+            let is_known = acknowledged.contains(&mark);
             if !is_known {
                 found.push((place.to_owned(), format!("{kind}, mark {mark}")));
             }

@@ -42,7 +42,7 @@ pub(crate) struct NetArgs {
     /// Allow plain http
     #[arg(long)]
     allow_http: bool,
-    /// Allow 127.0.0.0/8 and ::1, and plain http there
+    /// Allow loopback addresses of IPv4 and IPv6, and plain http there
     #[arg(long)]
     allow_loopback: bool,
     /// Let a proxy resolve names that cannot be resolved here

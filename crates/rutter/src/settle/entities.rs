@@ -40,7 +40,7 @@ pub(super) fn entities(
     let found = entity::of_folder(&folder)?;
     for (file, empty) in found.drafts {
         let empty = empty.join(", ");
-        remarks.push(format!("{}: is a draft and left out: {empty} is empty", file.display()));
+        remarks.push(format!("{}: is a draft and left out; empty: {empty}", file.display()));
     }
     all.extend(found.entities);
     Ok((folder, all))

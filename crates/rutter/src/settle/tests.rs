@@ -357,7 +357,7 @@ fn spec_an_index_needs_a_kernel_and_an_entity_of_this_site() {
     fs::write(&file, MUSEUM.replace("[\"NOT the river\"]", "[]")).unwrap();
     let draft = settled(root, SITE).unwrap();
     assert!(draft.plan.spxi.is_none());
-    assert!(draft.remarks[0].ends_with("is a draft and left out: negative-tags is empty"));
+    assert!(draft.remarks[0].ends_with("is a draft and left out; empty: negative-tags"));
     for (settings, entity, wanted) in [
         ("", MUSEUM, "~/entities/museum.toml: an entity is declared, but `kernel` is missing"),
         (kernel, "", "rutter.toml:4:1: a kernel is written, but no entity is declared"),
