@@ -12,6 +12,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod logs;
 pub(crate) mod manual;
+pub(crate) mod odd;
 pub(crate) mod pack;
 pub(crate) mod robots;
 pub(crate) mod serve;

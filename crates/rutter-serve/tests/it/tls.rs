@@ -145,5 +145,7 @@ fn ours_http_2_answers_many_at_once() {
         }
     });
     let records = running.records.0.lock().unwrap();
-    assert!(records.iter().any(|record| record.version == "HTTP/2.0" && record.bytes == 2_000_000));
+    assert!(
+        records.iter().any(|record| &*record.protocol == "HTTP/2.0" && record.bytes == 2_000_000)
+    );
 }
