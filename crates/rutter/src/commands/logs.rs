@@ -9,7 +9,8 @@ use rutter_logs::summary::{json, svg, text};
 use rutter_logs::{Collections, Filter, Item, Limits, Reader, Settings, Tally, Thresholds, Watch};
 use rutter_page::Timestamp;
 
-use crate::commands::{counted, odd, one_stdin, parse_time};
+use crate::commands::odd::Odd;
+use crate::commands::{counted, one_stdin, parse_time};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -47,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
     #[command(flatten)]
-    odd: odd::Args,
+    odd: Odd,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
