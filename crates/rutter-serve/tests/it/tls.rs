@@ -57,7 +57,7 @@ fn client(running: &Running) -> Client<StreamOwned<ClientConnection, TcpStream>>
     Client::new(StreamOwned::new(connection, running.connect()))
 }
 
-#[test]
+#[test] // SCP-161
 fn ours_https_is_served_and_certificates_can_be_replaced() {
     let running = running();
     let mut first = client(&running);
