@@ -18,7 +18,7 @@ use rutter_serve::{
     Proxies, Rate, Server, Settings, Site, TlsFiles, rate_of,
 };
 
-use crate::commands::odd::Odd;
+use crate::commands::odd::Watching;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
@@ -92,7 +92,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_watch: bool,
     #[command(flatten)]
-    odd: Odd,
+    odd: Watching,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
