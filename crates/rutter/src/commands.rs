@@ -16,6 +16,7 @@ pub(crate) mod pack;
 pub(crate) mod robots;
 pub(crate) mod serve;
 pub(crate) mod spxi;
+pub(crate) mod sync;
 pub(crate) mod token;
 
 use std::path::{Path, PathBuf};

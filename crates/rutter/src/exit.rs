@@ -52,6 +52,14 @@ impl Exit {
             Some(_) => return Some(Self::Network),
             None => {}
         }
+        match cause.downcast_ref() {
+            Some(rutter_sync::VisitError::Paused { .. }) => return Some(Self::Network),
+            Some(rutter_sync::VisitError::Closed(_)) => return Some(Self::Refused),
+            _ => {}
+        }
+        if let Some(rutter_store::CommitError::MassDeletion { .. }) = cause.downcast_ref() {
+            return Some(Self::Refused);
+        }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }

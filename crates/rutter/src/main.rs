@@ -47,6 +47,8 @@ enum Command {
     Extract(commands::extract::Args),
     /// Look around a site: what it offers to machines, and where it says so
     Discover(commands::discover::Args),
+    /// Keep a replica of sites: exactly what they offer, verified, with deletions
+    Sync(commands::sync::Args),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
     /// Say which AI agents read what of a site, by its access logs
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Discover(args) => commands::discover::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
+        Command::Sync(args) => commands::sync::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
         Command::Init(args) => commands::init::run(args, &mut out),
