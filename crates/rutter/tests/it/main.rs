@@ -17,6 +17,7 @@ mod arc;
 mod discover;
 mod drown;
 mod kill;
+mod repository;
 mod serve;
 mod spxi;
 
