@@ -3,9 +3,9 @@
 //!
 //! `## CODE` begins a rule, `wrong` and `right` begin its examples, and what is
 //! indented by four spaces is the example. Behind `wrong` stands where it was
-//! taken from: a file, or a part of one, such as `a page of all.scp`. Nearly
-//! all examples are judged by the tests: the wrong one breaks the rule, the
-//! right one does not.
+//! taken from: a file, or a part of one, such as `page in all.scp`; nothing
+//! where the example is words. The tests judge examples that are of one file:
+//! the wrong one breaks the rule, the right one does not.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
