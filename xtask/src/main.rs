@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a chore talks to whoever runs it")]
 
 mod agents;
+mod browser;
 mod clauses;
 mod docs;
 mod fuzz;
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   tidy             crate edges, file sizes, module docs, paths in ARCHITECTURE.md
   clauses [SPEC]   which clauses of the specifications a test names, and which none
   docs [--check]   write what docs/ gets from the program, or see that it is up to date
+  browser          the HTML report of `rutter check` in Chromium, with pictures to look at
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         ["clauses", rest @ ..] => clauses::run(rest.first().copied()),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["browser"] => browser::pictures(),
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", folder] => score::outside(folder),
@@ -92,6 +95,7 @@ fn test() -> anyhow::Result<()> {
     interop::run_all()?;
     signpost::schemas(None)?;
     signpost::built_site(None)?;
+    browser::check()?;
     fuzz::build()?;
     println!("xtask test: everything passed");
     Ok(())

@@ -2,8 +2,10 @@
 //!
 //! A [`Subject`] is what is judged, for now one file at a time; [`check`]
 //! sees what it is and makes a [`Judgement`] of it. [`check_spxi_folder`] judges
-//! an SPXI index with the site it describes. [`mod@format`] turns judgements into text for
-//! people and programs. [`registry`] knows every rule there is.
+//! an SPXI index with the site it describes. An [`Outcome`] is what a run has to
+//! tell; [`mod@format`] turns it into text for people and programs, with the lines
+//! that [`excerpt`] took. [`baseline`] knows what was found before, [`registry`]
+//! every rule there is, [`explain`] their examples.
 //!
 //! Refuses: to call a file unreadable that is merely wrong. A wrong file gets
 //! findings; only a file that could not be had is an error.
@@ -11,8 +13,16 @@
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod arc;
+pub mod baseline;
 mod collection;
+pub mod excerpt;
+pub mod explain;
+pub mod fingerprint;
 pub mod format;
+pub mod layer;
+mod locate;
+pub mod outcome;
+pub mod overview;
 pub mod registry;
 mod signpost;
 mod spxi;
@@ -28,6 +38,8 @@ use rutter_scp::advert::Collection;
 use rutter_scp::{Limits, Opener, ReadError, Receipt};
 use rutter_signpost::sitemap::SitemapError;
 
+pub use outcome::{Judged, Outcome};
+pub use overview::Overview;
 pub use spxi_folder::{MarkerFinder, SpxiFolder, check_spxi_folder};
 pub use survive_folder::{SurviveError, Survived, survive_folder};
 
@@ -109,9 +121,9 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Accepted or rejected.
+    /// Accepted or rejected; what is refused stays so, whatever is ignored.
     pub fn verdict(&self) -> Verdict {
-        self.report.verdict()
+        if self.refused.is_some() { Verdict::Rejected } else { self.report.verdict() }
     }
 }
 

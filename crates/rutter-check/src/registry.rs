@@ -2,6 +2,8 @@
 
 use rutter_finding::Rule;
 
+use crate::explain::{self, Example};
+
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
@@ -31,8 +33,9 @@ pub fn explain(rule: &Rule) -> String {
         Some(severity) if rule.is_fatal() => format!("{}, the file is refused", severity.name()),
         Some(severity) => severity.name().to_owned(),
     };
+    let example = explain::example(rule.code).map(Example::to_markdown).unwrap_or_default();
     format!(
-        "## {} {}\n\n{}.\n\n{}\n\n**What to do:** {}\n\n\
+        "## {} {}\n\n{}.\n\n{}\n\n{example}**What to do:** {}\n\n\
          For readers: {}.\nFor judges: {}.\nClause: {}.\n",
         rule.code,
         rule.name,
@@ -55,6 +58,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::layer::LAYERS;
 
     #[test]
     fn ours_codes_and_names_are_unique_and_well_formed() {
@@ -64,9 +68,7 @@ mod tests {
         assert_eq!(codes.len(), rules.len());
         assert_eq!(names.len(), rules.len());
         for rule in rules {
-            let is_layer = ["AR", "SC", "HT", "RB", "SM", "LT", "SV", "SX"]
-                .iter()
-                .any(|layer| rule.code.starts_with(layer));
+            let is_layer = LAYERS.iter().any(|(layer, _)| rule.layer() == *layer);
             assert!(rule.code.len() == 5 && is_layer, "{}", rule.code);
             assert!(
                 rule.name

@@ -24,6 +24,8 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
     match name {
         "robots.txt" => return Ok(Kind::Robots),
         "llms.txt" | "llms-full.txt" => return Ok(Kind::Llms),
+        // Whatever a server sends under these names is meant to be one.
+        "sitemap.xml" | "sitemap_index.xml" | "sitemap.txt" => return Ok(Kind::Sitemap),
         _ => {}
     }
     if let Some(kind) = crate::spxi::kind_by_name(&subject.name) {

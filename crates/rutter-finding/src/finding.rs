@@ -1,5 +1,6 @@
 //! Findings, where they are, who takes them, and the error that is none.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
@@ -143,20 +144,41 @@ pub fn visible(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-fn is_hidden(c: char) -> bool {
+/// Shows foreign text whole and in one line: what could steer a terminal or
+/// hide from a reader is escaped.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Tells whether a character steers or hides instead of being seen: control
+/// characters, direction marks, zero-width characters, tags.
+pub fn is_hidden(c: char) -> bool {
     let is_invisible = matches!(c,
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}');
     c.is_control() || is_invisible
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, visible};
+    use super::{quoted, shown, visible};
 
     #[test] // SCP-187
     fn ours_foreign_text_cannot_reach_the_terminal_raw() {
         assert_eq!(quoted("a\u{1b}[31m\nb\u{202e}"), "`a\\u{1b}[31m\\nb\\u{202e}`");
         assert_eq!(quoted(&"x".repeat(100)).chars().count(), 63);
         assert_eq!(visible("a\u{1b}[31m\nb\u{202e}c"), "a[31mbc");
+        assert_eq!(
+            shown("a\u{1b}[31m\nb\u{202e}c\u{e0041}"),
+            "a\\u{1b}[31m\\nb\\u{202e}c\\u{e0041}"
+        );
     }
 }

@@ -14,6 +14,6 @@ mod finding;
 mod report;
 mod rule;
 
-pub use finding::{Finding, FindingSink, Place, Refusal, quoted, visible};
+pub use finding::{Finding, FindingSink, Place, Refusal, is_hidden, quoted, shown, visible};
 pub use report::{Report, Verdict};
 pub use rule::{Mode, Rule, Severity};

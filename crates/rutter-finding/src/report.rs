@@ -60,6 +60,38 @@ impl Report {
         self.by_severity.iter().sum::<u64>() - self.kept.len() as u64
     }
 
+    /// Takes findings out that are not to be spoken of; gives how many.
+    ///
+    /// What was counted but not kept goes with its rule: it is taken out when
+    /// no kept finding of the rule is left, and stays otherwise.
+    pub fn retain(&mut self, mut is_wanted: impl FnMut(Severity, &Finding) -> bool) -> u64 {
+        let before: u64 = self.by_severity.iter().sum();
+        let mut taken: BTreeMap<&'static str, (Severity, u64)> = BTreeMap::new();
+        self.kept.retain(|(severity, finding)| {
+            let is_kept = is_wanted(*severity, finding);
+            if !is_kept {
+                taken.entry(finding.rule.code).or_insert((*severity, 0)).1 += 1;
+            }
+            is_kept
+        });
+        for (code, (severity, n_taken)) in taken {
+            let is_left = self.kept.iter().any(|(_, finding)| finding.rule.code == code);
+            let Some(count) = self.counts.get_mut(code) else { continue };
+            let n_gone = if is_left { n_taken } else { *count };
+            *count -= n_gone;
+            if *count == 0 {
+                self.counts.remove(code);
+            }
+            let [notes, warnings, errors] = &mut self.by_severity;
+            *match severity {
+                Severity::Note => notes,
+                Severity::Warning => warnings,
+                Severity::Error => errors,
+            } -= n_gone;
+        }
+        before - self.by_severity.iter().sum::<u64>()
+    }
+
     /// The gravest finding; `None` for a clean input.
     pub fn worst(&self) -> Option<Severity> {
         [Severity::Error, Severity::Warning, Severity::Note]
@@ -118,6 +150,19 @@ mod tests {
             assert_eq!(report.worst(), worst);
             assert_eq!(report.verdict(), verdict);
         }
+    }
+
+    #[test]
+    fn ours_what_is_taken_out_is_counted_with_what_was_not_kept() {
+        let mut report = Report::new(Mode::Strict);
+        for line in 0..150 {
+            report.report(Finding::new(&QUIET, Place::line(line), ""));
+        }
+        let mut some = report.clone();
+        assert_eq!(some.retain(|_, finding| finding.place.line != Some(3)), 1);
+        assert_eq!((some.count(Severity::Error), some.not_kept()), (149, 50));
+        assert_eq!(report.retain(|_, _| false), 150);
+        assert_eq!((report.worst(), report.not_kept(), report.counts().len()), (None, 0, 0));
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Rule {
         }
     }
 
+    /// The two letters of its layer.
+    pub fn layer(&self) -> &'static str {
+        self.code.get(..2).unwrap_or(self.code)
+    }
+
     /// Tells whether breaking this rule refuses the whole input for everyone.
     pub fn is_fatal(&self) -> bool {
         self.lenient == Some(Severity::Error)

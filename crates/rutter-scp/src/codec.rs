@@ -223,6 +223,17 @@ impl Read for Decoder {
     }
 }
 
+/// The text behind the compression of a file, whatever it is called.
+///
+/// For whoever wants to show a part of it: limits and the guard against bombs
+/// hold as for the [`Reader`](crate::Reader), nothing else is judged.
+pub fn decoded(
+    input: impl Read + Send + 'static,
+    limits: Limits,
+) -> Result<impl Read + Send, ReadError> {
+    Decoder::open(input, None, limits)
+}
+
 /// Looks at the first four bytes and puts them back.
 fn peek(
     mut text: Box<dyn Read + Send>,

@@ -34,7 +34,7 @@ mod state;
 mod writer;
 
 pub use apply::{Applied, Applying, Fate, MassDeletion, apply, collection_id};
-pub use codec::Coding;
+pub use codec::{Coding, decoded};
 pub use cursor::{Input, Opener, Order};
 pub use diff::{Change, Difference, MergeError, diff};
 pub use error::{ReadError, WriteError};

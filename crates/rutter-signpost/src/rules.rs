@@ -234,37 +234,37 @@ rutter_finding::rules! {
         "Compress and upload the file again.";
 
     /// No heading.
-    LLMS_NO_TITLE = "LT001" "llms-without-title" (warning, "D82")
+    LLMS_NO_TITLE = "LL001" "llms-without-title" (warning, "D82")
         "file has no heading of the first level",
         "It is the only part the format demands, and names the site.",
         "Begin with `# Name of the site`.";
     /// No block quote.
-    LLMS_NO_SUMMARY = "LT002" "llms-without-summary" (note, "D82")
+    LLMS_NO_SUMMARY = "LL002" "llms-without-summary" (note, "D82")
         "file has no summary",
         "A quoted line below the title tells a reader whether to go on.",
         "Write `> ` and one sentence below the title.";
     /// An item that leads nowhere.
-    LLMS_NO_LINK = "LT003" "llms-item-without-link" (advice, "D82")
+    LLMS_NO_LINK = "LL003" "llms-item-without-link" (advice, "D82")
         "list item has no link",
         "Sections are lists of links; readers skip other items.",
         "Write `- [title](https://…): note`.";
     /// An HTML page.
-    LLMS_IS_HTML = "LT004" "llms-is-html" (warning, "D82")
+    LLMS_IS_HTML = "LL004" "llms-is-html" (warning, "D82")
         "file is an HTML page",
         "Servers that answer every address with a page hide that there is no llms.txt.",
         "Let the server answer with the file, or with status 404.";
     /// Too large to be read at once.
-    LLMS_TOO_LARGE = "LT005" "llms-too-large" (advice, "D89")
+    LLMS_TOO_LARGE = "LL005" "llms-too-large" (advice, "D89")
         "file has more than 1000000 bytes",
         "It is an index; readers stop early, or leave it.",
         "Link to pages or to section files instead of holding them.";
     /// Not the first thing.
-    LLMS_LATE_TITLE = "LT006" "llms-text-before-title" (advice, "D82")
+    LLMS_LATE_TITLE = "LL006" "llms-text-before-title" (advice, "D82")
         "text stands before the title",
         "Readers look for the title at the beginning.",
         "Move the text below the title.";
     /// An address that is none.
-    LLMS_BAD_LINK = "LT007" "llms-bad-link" (advice, "D82")
+    LLMS_BAD_LINK = "LL007" "llms-bad-link" (advice, "D82")
         "link is neither an http or https address nor a path of the site",
         "Readers cannot follow it.",
         "Write an absolute address, or a path that begins with `/`.";

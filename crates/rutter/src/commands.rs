@@ -20,6 +20,7 @@ pub(crate) mod manual;
 pub(crate) mod odd;
 pub(crate) mod pack;
 pub(crate) mod robots;
+pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod spxi;
@@ -179,7 +180,7 @@ fn with_inputs<T>(
 fn say_findings(name: &str, report: &Report, out: &mut Output) {
     for (severity, finding) in report.findings() {
         let mut line = Vec::new();
-        rutter_check::format::human::write_finding(&mut line, name, severity, finding)
+        rutter_check::format::concise::write_finding(&mut line, name, severity, finding)
             .expect("memory takes everything");
         out.say(String::from_utf8_lossy(&line).trim_end());
     }
@@ -226,5 +227,43 @@ fn bytes(n: u64) -> String {
 
 /// Shows a number of things.
 fn counted(n: u64, what: &str) -> String {
-    rutter_check::format::human::count(n, what)
+    rutter_check::format::count(n, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rutter_check::{explain, layer};
+
+    use super::all_rules;
+
+    #[test]
+    fn ours_every_rule_of_every_crate_is_explained() {
+        let lacks = |code: &str| {
+            explain::example(code).is_none_or(|it| it.wrong.is_empty() || it.right.is_empty())
+        };
+        let missing: Vec<&str> =
+            all_rules().into_iter().map(|rule| rule.code).filter(|code| lacks(code)).collect();
+        assert!(
+            missing.is_empty(),
+            "no example in crates/rutter-check/src/explain for {missing:?}"
+        );
+    }
+
+    #[test]
+    fn ours_every_example_belongs_to_a_rule_and_every_rule_to_a_layer() {
+        let rules = all_rules();
+        let codes: BTreeSet<&str> = rules.iter().map(|rule| rule.code).collect();
+        let names: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
+        assert_eq!((codes.len(), names.len()), (rules.len(), rules.len()));
+        // Examples of a layer whose rules are still to come may wait for them.
+        let layers: BTreeSet<&str> = rules.iter().map(|rule| rule.layer()).collect();
+        let is_stray = |code: &&&str| layers.contains(&code[..2]) && !codes.contains(**code);
+        let stray: Vec<_> = explain::all().keys().filter(is_stray).collect();
+        assert!(stray.is_empty(), "no rule is called {stray:?}");
+        for rule in rules {
+            assert!(layer::LAYERS.iter().any(|(layer, _)| rule.layer() == *layer), "{}", rule.code);
+        }
+    }
 }

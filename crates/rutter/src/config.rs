@@ -11,7 +11,8 @@ pub(crate) mod accept;
 pub(crate) mod document;
 pub(crate) mod entity;
 pub(crate) mod flags;
-mod suggest;
+pub(crate) mod ignore;
+pub(crate) mod suggest;
 pub(crate) mod table;
 pub(crate) mod value;
 
@@ -26,12 +27,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rutter_arc::policy::{Consumer, Endpoint, Grant};
 use rutter_build::{Base, Checksum, Host, Oversize, SectionRule, Source, SurfaceRule, Twins};
+use rutter_finding::Severity;
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::entity::Stated as StatedEntity;
 use crate::config::flags::Flags;
+use crate::config::ignore::Ignore;
 use crate::config::suggest::nearest;
 use crate::config::table::{Priority, Rate};
 use crate::config::value::{Days, Shape, Stated, Value, Wrong};
@@ -219,6 +222,16 @@ keys! {
         acknowledged: PathBuf, "acknowledged", "",
             "File with the findings you have looked at, one on a line; # begins a remark";
     }
+    "check" {
+        check_fail_on: Severity, "fail-on" as "check-fail-on", "error",
+            "The least severity that fails `rutter check`";
+        check_select: Vec<String>, "select" as "check-select", "",
+            "Rules that `rutter check` speaks of: codes, names, or layers such as SC";
+        check_ignore: Vec<Ignore>, "ignore" as "check-ignore", "",
+            "Findings that `rutter check` does not speak of";
+        check_baseline: PathBuf, "baseline" as "check-baseline", "",
+            "File of known findings, which do not fail `rutter check`";
+    }
 }
 
 /// A key: its name in every place, and how it is read there.
@@ -267,9 +280,12 @@ impl Key {
         }
     }
 
-    /// Whether it stands in the file only: it is too much for a line.
+    /// Whether it stands in the file only: it is too much for a line, or no
+    /// matter of a build.
     pub(crate) fn is_of_file(&self) -> bool {
-        matches!(self.shape, Shape::Tables(form) if form.placeholder.is_empty())
+        // Settings of `check` are no flags of `build`; `check` has its own.
+        self.table == "check"
+            || matches!(self.shape, Shape::Tables(form) if form.placeholder.is_empty())
     }
 
     /// How it is given on the command line.

@@ -44,6 +44,8 @@ enum Command {
     Token(commands::token::Token),
     /// Explain a rule by its code or name
     Explain(commands::explain::Args),
+    /// List the rules
+    Rules(commands::rules::Args),
     /// Read pages of HTML or Markdown into typed blocks
     Extract(commands::extract::Args),
     /// Look around a site: what it offers to machines, and where it says so
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         Command::Sync(args) => commands::sync::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
+        Command::Rules(args) => commands::rules::run(args, &mut out),
         Command::Init(args) => commands::init::run(args, &mut out),
         Command::Extract(args) => commands::extract::run(args, &mut out),
         Command::Robots(args) => commands::robots::run(args, &mut out),

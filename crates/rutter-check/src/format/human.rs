@@ -1,73 +1,82 @@
-//! For people: one line per finding, one line per file.
+//! For people: each finding with the line it speaks of, grouped by file.
+//!
+//! A rule is shown a few times and then counted, and its remedy is told once,
+//! so that a thousand findings of one kind can still be read.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use rutter_finding::{Finding, Severity, Verdict};
+use rutter_finding::shown;
 
-use crate::Judgement;
+use crate::excerpt::Excerpt;
+use crate::format::concise::{style, write_summary, write_verdict};
+use crate::outcome::{Outcome, Told};
 
-/// Writes a judgement, with colours; a stream that has none strips them.
-pub fn write(out: &mut dyn Write, judgement: &Judgement) -> io::Result<()> {
-    for (severity, finding) in judgement.report.findings() {
-        write_finding(out, &judgement.name, severity, finding)?;
-    }
-    let not_kept = judgement.report.not_kept();
-    if 0 < not_kept {
-        writeln!(out, "{}: {not_kept} more findings of the same kinds", judgement.name)?;
-    }
-    let (word, colour) = match judgement.verdict() {
-        Verdict::Accepted => ("accepted", AnsiColor::Green),
-        Verdict::Rejected => ("rejected", AnsiColor::Red),
-    };
-    let style = Style::new().bold().fg_color(Some(colour.into()));
-    write!(out, "{}: {style}{word}{style:#}", judgement.name)?;
-    if let Some(receipt) = &judgement.receipt {
-        write!(out, ", {}", count(receipt.tally.pages, "page"))?;
-        if 0 < receipt.tally.skipped {
-            write!(out, ", {} skipped", receipt.tally.skipped)?;
+/// How many findings of one rule are shown.
+const SHOWN_PER_RULE: u64 = 10;
+
+/// Writes an outcome, with colours; a stream that has none strips them.
+pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let mut n_shown: BTreeMap<&str, u64> = BTreeMap::new();
+    for file in &outcome.files {
+        for told in file.findings() {
+            let n = n_shown.entry(told.finding.rule.code).or_default();
+            if *n < SHOWN_PER_RULE {
+                *n += 1;
+                let is_first = *n == 1;
+                write_finding(out, &told, is_first)?;
+            }
         }
-        write!(out, ", checksum {}", receipt.form.map_or("absent", |_| "verified"))?;
+        write_verdict(out, &file.judgement)?;
     }
-    if let Some(n_entries) = judgement.entries {
-        let ending = if n_entries == 1 { "y" } else { "ies" };
-        write!(out, ", {n_entries} entr{ending}")?;
-    }
-    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
-        let n = judgement.report.count(severity);
-        if 0 < n {
-            write!(out, ", {}", count(n, severity.name()))?;
+    let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
+    for file in &outcome.files {
+        for (code, n) in file.judgement.report.counts() {
+            *totals.entry(code).or_default() += n;
         }
     }
-    writeln!(out)
+    let mut is_cut = false;
+    for (code, n) in totals {
+        let more = n - n_shown.get(code).copied().unwrap_or(0);
+        if 0 < more {
+            is_cut = true;
+            writeln!(out, "{more} more of {code}")?;
+        }
+    }
+    if is_cut {
+        writeln!(out, "`--format concise` shows up to 100 of each rule and file")?;
+    }
+    write_summary(out, outcome)
 }
 
-/// Writes one finding as `file: place: severity CODE name: what`.
-pub fn write_finding(
-    out: &mut dyn Write,
-    name: &str,
-    severity: Severity,
-    finding: &Finding,
-) -> io::Result<()> {
-    let colour = match severity {
-        Severity::Error => AnsiColor::Red,
-        Severity::Warning => AnsiColor::Yellow,
-        Severity::Note => AnsiColor::Cyan,
-    };
-    let style = Style::new().bold().fg_color(Some(colour.into()));
-    let Finding { rule, place, detail } = finding;
-    let place = place.to_string();
-    let gap = if place.is_empty() { "" } else { ": " };
-    write!(out, "{name}: {place}{gap}{style}{}{style:#} ", severity.name())?;
-    write!(out, "{} {}: {}", rule.code, rule.name, rule.title)?;
-    if !detail.is_empty() {
-        write!(out, ": {detail}")?;
+fn write_finding(out: &mut dyn Write, told: &Told<'_>, tells_remedy: bool) -> io::Result<()> {
+    let (severity, rule) = (told.severity, told.finding.rule);
+    let (style, bold) = (style(severity), Style::new().bold());
+    write!(out, "{style}{}[{}]{style:#} ", severity.name(), rule.code)?;
+    writeln!(out, "{bold}{}{bold:#}: {}", rule.name, shown(&told.message()))?;
+    let line = told.excerpt.map(|excerpt| excerpt.line.to_string()).unwrap_or_default();
+    let margin = " ".repeat(line.len().max(1));
+    let bar = Style::new().bold().fg_color(Some(AnsiColor::Blue.into()));
+    write!(out, "{margin}{bar}-->{bar:#} {}", told.whereabouts())?;
+    let pointer = &told.finding.place.pointer;
+    if !pointer.is_empty() {
+        write!(out, " {}", shown(pointer))?;
+    }
+    writeln!(out)?;
+    if let Some(Excerpt { text, mark, .. }) = told.excerpt {
+        writeln!(out, "{margin} {bar}|{bar:#}")?;
+        writeln!(out, "{bar}{line} |{bar:#} {text}")?;
+        match mark {
+            Some(mark) => {
+                let (gap, carets) = (" ".repeat(mark.start), "^".repeat(mark.len()));
+                writeln!(out, "{margin} {bar}|{bar:#} {gap}{style}{carets}{style:#}")?;
+            }
+            None => writeln!(out, "{margin} {bar}|{bar:#}")?,
+        }
+    }
+    if tells_remedy {
+        writeln!(out, "{margin} {bar}={bar:#} fix: {}", rule.fix)?;
     }
     writeln!(out)
-}
-
-/// Says how many there are, in the singular where it is one.
-pub fn count(n: u64, what: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{ending}")
 }

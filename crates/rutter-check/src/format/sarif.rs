@@ -1,26 +1,39 @@
 //! For code scanners: SARIF 2.1.0.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rutter_finding::{Mode, Rule, Severity};
+use rutter_finding::{Mode, Rule, Severity, shown};
 use serde_json::{Map, Value, json};
 
-use crate::{Judgement, registry};
+use crate::format::put;
+use crate::outcome::{Outcome, Told};
+use crate::{layer, registry};
 
-/// Writes all judgements as one run.
-pub fn write(out: &mut dyn Write, judgements: &[Judgement], version: &str) -> io::Result<()> {
-    let rules = registry::all();
+/// Writes an outcome as one run.
+pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    // Rules that nothing was found of are not told: their help is long.
+    let rules: BTreeMap<&str, &Rule> =
+        outcome.findings().map(|told| (told.finding.rule.code, told.finding.rule)).collect();
+    let places: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
     let results: Vec<Value> =
-        judgements.iter().flat_map(|judgement| results(judgement, &rules)).collect();
+        outcome.findings().map(|told| result(&told, places.get(told.finding.rule.code))).collect();
+    let artifacts: Vec<Value> = outcome
+        .files
+        .iter()
+        .map(|file| json!({ "location": { "uri": uri(&file.judgement.name) } }))
+        .collect();
     let document = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": {
                 "name": "rutter",
-                "semanticVersion": version,
-                "rules": rules.iter().copied().map(described).collect::<Vec<_>>(),
+                "semanticVersion": outcome.version,
+                "rules": rules.values().copied().map(described).collect::<Vec<_>>(),
             }},
+            "columnKind": "unicodeCodePoints",
+            "artifacts": artifacts,
             "results": results,
         }],
     });
@@ -34,47 +47,53 @@ fn described(rule: &Rule) -> Value {
         "name": rule.name,
         "shortDescription": { "text": rule.title },
         "fullDescription": { "text": rule.why },
-        "help": { "text": rule.fix },
+        "help": { "text": rule.fix, "markdown": registry::explain(rule) },
+        "properties": { "tags": [layer::name(rule.layer())], "clause": rule.clause },
         "defaultConfiguration": { "level": level(rule.severity(Mode::Strict)) },
     })
 }
 
-fn results(judgement: &Judgement, rules: &[&'static Rule]) -> Vec<Value> {
-    let result = |(severity, finding): (Severity, &rutter_finding::Finding)| {
-        let detail = &finding.detail;
-        let gap = if detail.is_empty() { "" } else { ": " };
-        let pointer = &finding.place.pointer;
-        let named: Vec<Value> = [pointer]
-            .into_iter()
-            .filter(|pointer| !pointer.is_empty())
-            .map(|pointer| json!({ "fullyQualifiedName": pointer }))
-            .collect();
-        let mut physical = Map::new();
-        physical.insert("artifactLocation".to_owned(), json!({ "uri": uri(&judgement.name) }));
-        if let Some(line) = finding.place.line {
-            physical.insert("region".to_owned(), json!({ "startLine": line }));
+fn result(told: &Told<'_>, place: Option<&usize>) -> Value {
+    let pointer = &told.finding.place.pointer;
+    let mut physical = Map::new();
+    let file = json!({ "uri": uri(&told.judgement.name) });
+    physical.insert("artifactLocation".to_owned(), file);
+    if let Some(line) = told.line() {
+        let mut region = json!({ "startLine": line });
+        if let Some(column) = told.column() {
+            put(&mut region, "startColumn", column);
         }
-        let location = json!({ "physicalLocation": physical, "logicalLocations": named });
-        json!({
-            "ruleId": finding.rule.code,
-            "ruleIndex": rules.iter().position(|rule| rule.code == finding.rule.code),
-            "level": level(Some(severity)),
-            "message": { "text": format!("{}{gap}{detail}", finding.rule.title) },
-            "locations": [location],
-        })
-    };
-    judgement.report.findings().map(result).collect()
+        if let Some(excerpt) = told.excerpt {
+            put(&mut region, "snippet", json!({ "text": excerpt.text }));
+        }
+        physical.insert("region".to_owned(), region);
+    }
+    let mut location = json!({ "physicalLocation": physical });
+    if !pointer.is_empty() {
+        put(&mut location, "logicalLocations", json!([{ "fullyQualifiedName": pointer }]));
+    }
+    json!({
+        "ruleId": told.finding.rule.code,
+        "ruleIndex": place,
+        "level": level(Some(told.severity)),
+        "message": { "text": shown(&told.message()) },
+        "locations": [location],
+        "partialFingerprints": { "rutter/v1": told.fingerprint() },
+    })
 }
 
 fn level(severity: Option<Severity>) -> &'static str {
     severity.map_or("none", Severity::name)
 }
 
-/// A file name as a URI reference: what is not plain is percent-encoded.
+/// A file name as a URI reference: what is not plain is percent-encoded. An
+/// address stays one.
 fn uri(name: &str) -> String {
     use std::fmt::Write as _;
+    let is_address = name.starts_with("https://") || name.starts_with("http://");
+    let plain: &[u8] = if is_address { b"/-._~:?=&%+@,;" } else { b"/-._~" };
     name.bytes().fold(String::new(), |mut uri, byte| {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
             uri.push(char::from(byte));
         } else {
             write!(uri, "%{byte:02X}").expect("a string takes everything");

@@ -6,6 +6,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 mod arc;
+mod examples;
+mod formats;
 mod spxi;
 
 use std::collections::BTreeMap;

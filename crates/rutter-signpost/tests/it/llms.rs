@@ -49,12 +49,12 @@ fn ours_real_shapes_are_read() {
 #[test] // D82 D89
 fn ours_faults_are_found_with_their_lines() {
     for (text, wanted) in [
-        ("> summary\n\n## Section\n", &["0 LT001"][..]),
-        ("# Site\n", &["0 LT002"]),
-        ("# Site\n> s\n## A\n- nothing\n", &["4 LT003"]),
-        ("<!DOCTYPE html><title>x", &["1 LT004"]),
-        ("hello\n# Site\n> s\n", &["1 LT006"]),
-        ("# Site\n> s\n## A\n- [a](javascript:x)\n- [b](/b)\n", &["4 LT007"]),
+        ("> summary\n\n## Section\n", &["0 LL001"][..]),
+        ("# Site\n", &["0 LL002"]),
+        ("# Site\n> s\n## A\n- nothing\n", &["4 LL003"]),
+        ("<!DOCTYPE html><title>x", &["1 LL004"]),
+        ("hello\n# Site\n> s\n", &["1 LL006"]),
+        ("# Site\n> s\n## A\n- [a](javascript:x)\n- [b](/b)\n", &["4 LL007"]),
     ] {
         let mut findings: Vec<Finding> = Vec::new();
         judge(text, &mut findings);
@@ -62,7 +62,7 @@ fn ours_faults_are_found_with_their_lines() {
     }
     let mut findings: Vec<Finding> = Vec::new();
     judge(&format!("# Site\n> s\n{}", "x".repeat(1_000_000)), &mut findings);
-    assert_eq!(codes(&findings), ["0 LT005"]);
+    assert_eq!(codes(&findings), ["0 LL005"]);
 }
 
 proptest! {

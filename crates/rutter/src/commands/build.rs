@@ -131,7 +131,7 @@ impl Listener for Watch<'_> {
         if *n <= SHOWN_PER_RULE || self.verbose {
             let mut line = Vec::new();
             let place = rutter_finding::visible(place);
-            rutter_check::format::human::write_finding(&mut line, &place, severity, finding)
+            rutter_check::format::concise::write_finding(&mut line, &place, severity, finding)
                 .expect("memory takes everything");
             self.say(String::from_utf8_lossy(&line).trim_end());
         }

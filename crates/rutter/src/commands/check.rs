@@ -1,12 +1,19 @@
 //! `rutter check`: judge collections, signposts, ARC and SPXI files against their specifications.
 
+mod reopen;
+mod sieve;
+mod tell;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::ValueEnum;
-use rutter_check::{Judgement, Judging, Subject, format};
-use rutter_finding::{Mode, Severity};
+use rutter_check::overview::{Overview, Size};
+use rutter_check::{Judgement, Judging, Subject};
+use rutter_finding::Mode;
 
+use crate::commands::check::reopen::Reopen;
+pub(crate) use crate::commands::check::sieve::parse_selector;
+use crate::commands::check::tell::{Found, TellArgs};
 use crate::commands::{LimitArgs, now, one_stdin};
 use crate::exit::Exit;
 use crate::input::Source;
@@ -18,41 +25,13 @@ pub(crate) struct Args {
     /// Collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI to judge; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to write what was found
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
     /// Judge as a reader would, who copes with small faults
     #[arg(long)]
     lenient: bool,
-    /// The least severity that makes the exit code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
-    fail_on: FailOn,
+    #[command(flatten)]
+    tell: TellArgs,
     #[command(flatten)]
     limits: LimitArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Human,
-    Json,
-    Sarif,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    Note,
-    Warning,
-    Error,
-}
-
-impl From<FailOn> for Severity {
-    fn from(fail_on: FailOn) -> Self {
-        match fail_on {
-            FailOn::Note => Self::Note,
-            FailOn::Warning => Self::Warning,
-            FailOn::Error => Self::Error,
-        }
-    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
@@ -63,41 +42,40 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         limits: args.limits.limits(),
         ..Judging::default()
     };
+    let asked = args.tell.settle()?;
     let mut judgements: Vec<Judgement> = Vec::new();
-    let mut worst = None;
+    let mut reopen = Reopen::default();
+    let mut overview = Overview { now: judging.now, ..Overview::default() };
     let mut has_failed = false;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
-        let judgement = match judge(path, &judging) {
-            Ok(judgement) => judgement,
+        let (source, judgement) = match judge(path, &judging) {
+            Ok(judged) => judged,
             Err(error) => {
                 has_failed = true;
                 out.error(&error);
                 continue;
             }
         };
-        worst = worst.max(judgement.report.worst());
-        if args.format == Format::Human {
-            format::human::write(out.data(), &judgement)?;
-        } else {
-            judgements.push(judgement);
+        if let Ok((_, Some(bytes))) = source.open() {
+            overview.sizes.push(Size { name: source.name().to_owned(), bytes });
         }
+        overview.see(&judgement);
+        reopen.add_source(source);
+        judgements.push(judgement);
     }
-    match args.format {
-        Format::Human => {}
-        Format::Json => format::json::write(out.data(), &judgements)?,
-        Format::Sarif => format::sarif::write(out.data(), &judgements, env!("CARGO_PKG_VERSION"))?,
+    if let [only] = judgements.as_slice() {
+        overview.subject.clone_from(&only.name);
     }
-    if has_failed {
-        return Ok(Exit::Failure);
-    }
-    let fails = worst.is_some_and(|worst| Severity::from(args.fail_on) <= worst);
-    Ok(if fails { Exit::Findings } else { Exit::Clean })
+    let found = Found { judgements, overview, mode: judging.mode, has_failed };
+    tell::tell(&asked, found, &reopen, out)
 }
 
-fn judge(path: &Path, judging: &Judging) -> anyhow::Result<Judgement> {
+fn judge(path: &Path, judging: &Judging) -> anyhow::Result<(Source, Judgement)> {
     let source = Source::new(path)?;
     let open = || source.open();
     let subject = Subject { name: source.name().to_owned(), open: &open };
-    rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())
+    let judgement =
+        rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())?;
+    Ok((source, judgement))
 }

@@ -4,6 +4,7 @@ use rutter_check::registry;
 use rutter_finding::Rule;
 
 use crate::commands::all_rules;
+use crate::config::{Fault, suggest::nearest};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -27,7 +28,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             let is_it = |rule: &&Rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code;
             let rule = all_rules().into_iter().find(is_it).ok_or_else(|| {
                 let shown = rutter_finding::quoted(code);
-                anyhow::anyhow!("no rule is called {shown}; `rutter explain` lists them all")
+                let names = all_rules().into_iter().map(|rule| rule.name);
+                let near = nearest(code, names).map(|near| format!("did you mean `{near}`?"));
+                let hint = near.unwrap_or_else(|| "`rutter rules` lists them all".to_owned());
+                Fault::missing(format!("no rule is called {shown}"), hint)
             })?;
             write!(out.data(), "{}", registry::explain(rule))?;
         }

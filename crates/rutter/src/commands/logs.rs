@@ -108,7 +108,7 @@ fn read(
                     finding.place = Place::line(line);
                     let severity = finding.rule.severity(Mode::Lenient);
                     if let Some(severity) = severity.filter(|_| is_kept(odd, finding.rule.code)) {
-                        rutter_check::format::human::write_finding(
+                        rutter_check::format::concise::write_finding(
                             lines, &log.name, severity, &finding,
                         )?;
                     }

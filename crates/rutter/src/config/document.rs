@@ -72,7 +72,10 @@ pub(crate) fn page() -> String {
             };
             let about = key.about.replace('*', "\\*");
             let (name, shape) = (key.name, key.shape.name());
-            let _ = if key.is_of_file() {
+            let _ = if key.table == "check" {
+                let typed = format!("`rutter check --{name}`");
+                writeln!(text, "| `{name}` | {shape} | {default} | none | {typed} | {about} |")
+            } else if key.is_of_file() {
                 let shape = "tables, see below";
                 writeln!(text, "| `{name}` | {shape} | {default} | none | none | {about} |")
             } else {
@@ -184,6 +187,7 @@ fn example(key: &Key) -> String {
         ("replace", _) => return r#"["sitemap.xml"]"#.to_owned(),
         ("unlisted", _) => return r#"["/internal/"]"#.to_owned(),
         ("approved", _) => return r#"["/join/"]"#.to_owned(),
+        ("select", _) => return r#"["SC", "AR"]"#.to_owned(),
         ("retention-days", _) => return "90".to_owned(),
         ("delete-on-removal", _) => return "true".to_owned(),
         ("crawl-delay", _) => return "1".to_owned(),
@@ -213,6 +217,7 @@ fn example(key: &Key) -> String {
         ("agents", _) => return r#"["ClaudeBot", "OAI-SearchBot"]"#.to_owned(),
         ("retention-notes", _) => "Copies follow the site.",
         (_, Shape::Rate) => "1/s",
+        ("baseline", _) => "rutter-baseline.json",
         ("acknowledged", _) => "rutter-acknowledged.txt",
         _ => "",
     };

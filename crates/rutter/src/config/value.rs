@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use rutter_arc::policy::Grant;
 use rutter_build::{Base, Checksum, Host, Oversize, Source, Twins};
+use rutter_finding::Severity;
 use rutter_page::LanguageTag;
 use rutter_scp::advert::Frequency;
 use serde_json::json;
@@ -350,6 +351,11 @@ impl Choice for Checksum {
 
 impl Choice for Grant {
     const ALL: &'static [(&'static str, Self)] = &[("allow", Self::Allow), ("deny", Self::Deny)];
+}
+
+impl Choice for Severity {
+    const ALL: &'static [(&'static str, Self)] =
+        &[("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
 }
 
 impl<T: Choice> Value for T {

@@ -18,6 +18,7 @@ mod discover;
 mod drown;
 mod kill;
 mod replica;
+mod repository;
 mod serve;
 mod spxi;
 

@@ -1,0 +1,64 @@
+//! Foreign text, made inert for the place where it will stand.
+
+use rutter_finding::shown;
+
+/// For text and quoted attributes of HTML: nothing is markup, nothing hides.
+pub(crate) fn html(text: &str) -> String {
+    markup(&shown(text))
+}
+
+/// For text and quoted attributes of XML 1.0, which has no way to write most
+/// control characters.
+pub(crate) fn xml(text: &str) -> String {
+    let is_forbidden = |c: char| matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    markup(&text.replace(is_forbidden, "\u{fffd}"))
+}
+
+/// What stands between backticks, as code; the text must be escaped already.
+pub(crate) fn codes(text: &str) -> String {
+    let mut marked = String::new();
+    let mut parts = text.split('`');
+    marked.push_str(parts.next().unwrap_or_default());
+    while let Some(code) = parts.next() {
+        match parts.next() {
+            Some(rest) => marked.extend(["<code>", code, "</code>", rest]),
+            None => marked.extend(["`", code]),
+        }
+    }
+    marked
+}
+
+fn markup(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{codes, html, xml};
+
+    #[test]
+    fn ours_words_between_backticks_are_code() {
+        assert_eq!(codes("a `b` and `c"), "a <code>b</code> and `c");
+    }
+
+    #[test]
+    fn ours_nothing_foreign_is_markup_or_hides() {
+        let hostile = "</script>--><img src=x onerror='a()'>\"]]>\u{0}\u{1b}\u{202e}\u{200b}";
+        let safe = html(hostile);
+        assert!(!safe.contains(['<', '>', '"', '\'', '\u{202e}', '\u{200b}', '\u{0}', '\u{1b}']));
+        assert!(safe.contains("\\u{202e}"));
+        let safe = xml(hostile);
+        assert!(!safe.contains(['<', '>', '"', '\'', '\u{0}', '\u{1b}']));
+    }
+}

@@ -1,0 +1,182 @@
+//! For browsers: a report in one file that needs neither network nor scripts.
+//!
+//! Its own policy forbids both, so nothing foreign that slipped through could
+//! act; and everything foreign is escaped all the same. Lists are cut where
+//! nobody reads on, and say so.
+
+mod chart;
+mod files;
+mod rules;
+
+use std::io::{self, Write};
+
+use rutter_finding::{Mode, Severity, Verdict};
+
+use crate::format::count;
+use crate::format::escape::html;
+use crate::layer::{self, Score, scores_of};
+use crate::outcome::{Outcome, SEVERITIES};
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// Writes an outcome as one page.
+pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let subject = match outcome.overview.subject.as_str() {
+        "" => count(outcome.files.len() as u64, "file"),
+        subject => subject.to_owned(),
+    };
+    let subject = html(&subject);
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>rutter check: {subject}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    )?;
+    write_head(out, outcome, &subject)?;
+    write_contents(out, outcome)?;
+    writeln!(out, "<main>")?;
+    write_scores(out, &scores_of(outcome))?;
+    rules::write(out, outcome)?;
+    files::write(out, outcome)?;
+    chart::write(out, &outcome.overview)?;
+    writeln!(out, "</main>")?;
+    write_foot(out, outcome)?;
+    writeln!(out, "</body>\n</html>")
+}
+
+fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Result<()> {
+    let verdict = match (outcome.worst(), outcome.fails()) {
+        (None, _) => ("clean", "Nothing to complain about"),
+        (_, true) => ("fails", "Fails"),
+        (_, false) => ("passes", "Passes"),
+    };
+    writeln!(out, "<header>\n<p class=\"kicker\">rutter check</p>\n<h1>{subject}</h1>")?;
+    writeln!(out, "<p class=\"verdict {}\">{}</p>", verdict.0, verdict.1)?;
+    writeln!(out, "<dl class=\"facts\">")?;
+    for severity in SEVERITIES {
+        let n = outcome.count(severity);
+        let (name, tone) = (severity.name(), if n == 0 { "none" } else { severity.name() });
+        let ending = if n == 1 { "" } else { "s" };
+        writeln!(
+            out,
+            "<div class=\"{tone}\"><dt>{name}{ending}</dt><dd>{}</dd></div>",
+            grouped(n)
+        )?;
+    }
+    let n_files = outcome.files.len() as u64;
+    let ending = if n_files == 1 { "" } else { "s" };
+    writeln!(out, "<div><dt>file{ending} judged</dt><dd>{}</dd></div>", grouped(n_files))?;
+    let rejected = outcome.with_verdict(Verdict::Rejected) as u64;
+    writeln!(out, "<div><dt>rejected</dt><dd>{}</dd></div>", grouped(rejected))?;
+    writeln!(out, "</dl>")?;
+    let mode = match outcome.mode {
+        Mode::Lenient => "as a reader would",
+        Mode::Strict => "for its publisher",
+    };
+    write!(out, "<p class=\"aside\">Judged {mode}")?;
+    if let Some(now) = outcome.overview.now {
+        write!(out, " at <time datetime=\"{now}\">{now}</time>")?;
+    }
+    writeln!(out, "; fails on {}s and worse.</p>\n</header>", outcome.fail_on.name())
+}
+
+/// Where to find what, for those who scroll on a phone.
+fn write_contents(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let overview = &outcome.overview;
+    writeln!(out, "<nav aria-label=\"Contents\">")?;
+    for (is_there, id, name) in [
+        (!outcome.files.is_empty(), "layers", "Layers"),
+        (outcome.worst().is_some(), "rules", "Rules"),
+        (true, "pages", "Pages"),
+        (!overview.sizes.is_empty(), "sizes", "Sizes"),
+        (overview.now.is_some() && !overview.ages.is_empty(), "freshness", "Freshness"),
+        (!overview.survival.is_empty(), "survival", "Markers"),
+    ] {
+        if is_there {
+            writeln!(out, "<a href=\"#{id}\">{name}</a>")?;
+        }
+    }
+    writeln!(out, "</nav>")
+}
+
+fn write_scores(out: &mut dyn Write, scores: &[Score]) -> io::Result<()> {
+    if scores.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<section id=\"layers\">\n<h2>Layers</h2>\n<ul class=\"scores\">")?;
+    for score in scores {
+        let name = layer::name(score.layer);
+        let points = score.points;
+        let worst = score.broken.iter().zip(SEVERITIES).find(|(n, _)| 0 < **n);
+        let tone = worst.map_or("clean", |(_, severity)| severity.name());
+        writeln!(
+            out,
+            "<li class=\"{tone}\"><span class=\"layer\"><b>{name}</b> <i>{}</i></span>\
+             <span class=\"points\">{points}</span>{}<span class=\"broken\">{}</span></li>",
+            score.layer,
+            chart::bar(f64::from(points) / 100.0),
+            broken(score),
+        )?;
+    }
+    writeln!(
+        out,
+        "</ul>\n<p class=\"aside\">Each layer that was looked at starts with 100 points. A rule that is \
+         broken takes {} points if it is an error, {} if it is a warning and {} if it is a note, \
+         once, however often it is broken.</p>\n</section>",
+        layer::cost(Severity::Error),
+        layer::cost(Severity::Warning),
+        layer::cost(Severity::Note),
+    )
+}
+
+/// Which rules are broken, in words.
+fn broken(score: &Score) -> String {
+    let words: Vec<String> = score
+        .broken
+        .iter()
+        .zip(SEVERITIES)
+        .filter(|(n, _)| 0 < **n)
+        .map(|(n, severity)| count(u64::from(*n), severity.name()))
+        .collect();
+    if words.is_empty() { "no rule broken".to_owned() } else { words.join(", ") }
+}
+
+fn write_foot(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    writeln!(out, "<footer>")?;
+    for (n, what) in [
+        (outcome.ignored, "ignored by settings"),
+        (outcome.known, "known by the baseline and not shown"),
+        (outcome.gone, "of the baseline gone"),
+    ] {
+        if 0 < n {
+            writeln!(out, "<p>{} {what}.</p>", count(n, "finding"))?;
+        }
+    }
+    writeln!(out, "<p>Written by rutter {}.</p>\n</footer>", html(outcome.version))
+}
+
+/// A number with a thin space between thousands.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (idx, digit) in digits.chars().enumerate() {
+        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn ours_numbers_are_grouped() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+}

@@ -1,0 +1,116 @@
+//! Findings by rule: what it means, what to do, and where it is broken.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rutter_finding::{Rule, Severity};
+
+use crate::format::count;
+use crate::format::escape::{codes, html};
+use crate::format::html::grouped;
+use crate::outcome::{Outcome, Told};
+
+/// How many places of one rule are shown.
+const MOST_PLACES: usize = 25;
+
+struct Broken<'o> {
+    rule: &'static Rule,
+    severity: Severity,
+    count: u64,
+    places: Vec<Told<'o>>,
+}
+
+pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let mut broken: BTreeMap<&str, Broken<'_>> = BTreeMap::new();
+    for told in outcome.findings() {
+        let rule = told.finding.rule;
+        let of_rule = broken.entry(rule.code).or_insert_with(|| Broken {
+            rule,
+            severity: told.severity,
+            count: 0,
+            places: Vec::new(),
+        });
+        if of_rule.places.len() < MOST_PLACES {
+            of_rule.places.push(told);
+        }
+    }
+    for (code, n) in outcome.files.iter().flat_map(|file| file.judgement.report.counts()) {
+        if let Some(of_rule) = broken.get_mut(code) {
+            of_rule.count += n;
+        }
+    }
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let mut broken: Vec<Broken<'_>> = broken.into_values().collect();
+    broken.sort_by_key(|of_rule| std::cmp::Reverse((of_rule.severity, of_rule.count)));
+    writeln!(out, "<section id=\"rules\">\n<h2>Findings by rule</h2>")?;
+    for of_rule in &broken {
+        write_rule(out, of_rule)?;
+    }
+    writeln!(out, "</section>")
+}
+
+fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>) -> io::Result<()> {
+    let Broken { rule, severity, count: n, places } = of_rule;
+    let severity = severity.name();
+    writeln!(
+        out,
+        "<details class=\"rule {severity}\" id=\"{code}\">\n<summary><span class=\"badge\">{severity}</span>\
+         <span class=\"title\">{}</span><span class=\"code\">{code} {}</span>\
+         <span class=\"times\">{}×</span></summary>",
+        capitalised(&codes(&html(rule.title))),
+        rule.name,
+        grouped(*n),
+        code = rule.code,
+    )?;
+    writeln!(out, "<p>{}</p>", codes(&html(rule.why)))?;
+    writeln!(out, "<p><b>What to do.</b> {}</p>", codes(&html(rule.fix)))?;
+    writeln!(out, "<ol class=\"places\">")?;
+    for told in places {
+        write!(out, "<li><code class=\"place\">{}</code>", html(&told.whereabouts()))?;
+        let pointer = &told.finding.place.pointer;
+        if !pointer.is_empty() {
+            write!(out, " <code class=\"pointer\">{}</code>", html(pointer))?;
+        }
+        if !told.finding.detail.is_empty() {
+            write!(out, "<span class=\"detail\">{}</span>", codes(&html(&told.finding.detail)))?;
+        }
+        write_excerpt(out, told)?;
+        writeln!(out, "</li>")?;
+    }
+    writeln!(out, "</ol>")?;
+    let more = n.saturating_sub(places.len() as u64);
+    if 0 < more {
+        writeln!(out, "<p class=\"aside\">{} not shown.</p>", count(more, "more place"))?;
+    }
+    writeln!(out, "<p class=\"aside\">Clause {}.</p>\n</details>", html(rule.clause))
+}
+
+/// The line, with what is meant in a `mark`.
+fn write_excerpt(out: &mut dyn Write, told: &Told<'_>) -> io::Result<()> {
+    let Some(excerpt) = told.excerpt else { return Ok(()) };
+    let chars: Vec<char> = excerpt.text.chars().collect();
+    let part = |from: usize, to: usize| {
+        let to = to.min(chars.len());
+        let part = chars.get(from.min(to)..to).unwrap_or_default();
+        html(&part.iter().collect::<String>())
+    };
+    write!(out, "<pre><code>")?;
+    match &excerpt.mark {
+        Some(mark) => write!(
+            out,
+            "{}<mark>{}</mark>{}",
+            part(0, mark.start),
+            part(mark.start, mark.end),
+            part(mark.end, usize::MAX),
+        )?,
+        None => write!(out, "{}", part(0, usize::MAX))?,
+    }
+    write!(out, "</code></pre>")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

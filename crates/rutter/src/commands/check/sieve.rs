@@ -1,0 +1,149 @@
+//! Which findings are spoken of: `--select`, `--ignore` and `[check]` of
+//! `rutter.toml`.
+
+use std::path::Path;
+
+use rutter_build::Glob;
+use rutter_check::Judgement;
+use rutter_finding::Rule;
+
+use crate::commands::all_rules;
+use crate::config::ignore::Ignore;
+use crate::config::{Given, real};
+
+/// What is let through.
+#[derive(Debug, Default)]
+pub(crate) struct Sieve {
+    select: Vec<String>,
+    ignores: Vec<Named>,
+}
+
+/// An ignore, and how it is called in messages.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    rules: Vec<String>,
+    paths: Vec<Glob>,
+}
+
+impl Named {
+    fn new(name: String, ignore: Ignore) -> Self {
+        let paths = ignore.paths.iter().map(|pattern| Glob::new(pattern)).collect();
+        Self { name, rules: ignore.rules, paths }
+    }
+}
+
+/// Tells whether a selector means a rule: by its code, its name or its layer.
+pub(crate) fn selects(selector: &str, rule: &Rule) -> bool {
+    rule.code.eq_ignore_ascii_case(selector)
+        || rule.name == selector
+        || rule.layer().eq_ignore_ascii_case(selector)
+}
+
+/// Reads a selector; one that means no rule is a mistake.
+pub(crate) fn parse_selector(text: &str) -> Result<String, String> {
+    let is_layer = rutter_check::layer::LAYERS.iter().any(|(it, _)| it.eq_ignore_ascii_case(text));
+    if is_layer || all_rules().iter().any(|rule| selects(text, rule)) {
+        return Ok(text.to_owned());
+    }
+    Err("no rule or layer is called so; `rutter rules` lists them".to_owned())
+}
+
+impl Sieve {
+    pub(crate) fn new(
+        select: Vec<String>,
+        flags: &[String],
+        file: Option<Given<Vec<Ignore>>>,
+    ) -> Self {
+        let mut ignores: Vec<Named> = flags
+            .iter()
+            .map(|rule| {
+                let ignore = Ignore { rules: vec![rule.clone()], ..Ignore::default() };
+                Named::new(format!("--ignore {rule}"), ignore)
+            })
+            .collect();
+        if let Some(Given { value, by }) = file {
+            for ignore in value {
+                ignores.push(Named::new(format!("{by}: ignore of {}", ignore.shown()), ignore));
+            }
+        }
+        Self { select, ignores }
+    }
+
+    /// Takes out what is not spoken of; gives how much an ignore took, and
+    /// says which ignores had nothing to do.
+    pub(crate) fn sift(&self, judgements: &mut [Judgement]) -> (u64, Vec<String>) {
+        let mut used = vec![false; self.ignores.len()];
+        let mut ignored = 0;
+        let has_paths = self.ignores.iter().any(|named| !named.paths.is_empty());
+        for judgement in judgements {
+            if !self.select.is_empty() {
+                let is_selected = |rule: &Rule| self.select.iter().any(|it| selects(it, rule));
+                judgement.report.retain(|_, finding| is_selected(finding.rule));
+            }
+            let paths = if has_paths { paths_of(&judgement.name) } else { Vec::new() };
+            ignored += judgement.report.retain(|_, finding| {
+                let mut is_wanted = true;
+                for (named, is_used) in self.ignores.iter().zip(&mut used) {
+                    if matches(named, finding.rule, &paths) {
+                        *is_used = true;
+                        is_wanted = false;
+                    }
+                }
+                is_wanted
+            });
+        }
+        let idle = self.ignores.iter().zip(used).filter(|(_, is_used)| !is_used);
+        let idle = idle.map(|(named, _)| format!("{} matches nothing", named.name));
+        (ignored, idle.collect())
+    }
+}
+
+fn matches(ignore: &Named, rule: &Rule, paths: &[String]) -> bool {
+    let is_rule = ignore.rules.is_empty() || ignore.rules.iter().any(|it| selects(it, rule));
+    let is_path = ignore.paths.is_empty()
+        || ignore.paths.iter().any(|glob| paths.iter().any(|path| glob.matches(path)));
+    is_rule && is_path
+}
+
+/// What a pattern may match: the path of an address; of a file, its name as it
+/// was given and from the current folder.
+fn paths_of(name: &str) -> Vec<String> {
+    if let Some((_, rest)) = name.split_once("://") {
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        return vec![path.split(['?', '#']).next().unwrap_or_default().to_owned()];
+    }
+    let given = name.trim_start_matches("./").trim_start_matches('/').replace('\\', "/");
+    let mut paths = vec![given];
+    if let Ok(here) = std::env::current_dir() {
+        let (here, path) = (real(&here), real(Path::new(name)));
+        if let Some(inner) = path.strip_prefix(&here).ok().and_then(Path::to_str) {
+            paths.push(inner.replace('\\', "/"));
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_rule_is_selected_by_code_name_or_layer() {
+        let rule = &rutter_page::rules::UNKNOWN_BLOCK;
+        for selector in ["SC021", "sc021", "unknown-block", "SC"] {
+            assert!(selects(selector, rule), "{selector}");
+        }
+        for selector in ["SC02", "S", "", "AR", "Unknown-Block"] {
+            assert!(!selects(selector, rule), "{selector}");
+        }
+        assert!(parse_selector("SC999").is_err());
+    }
+
+    #[test]
+    fn ours_a_pattern_is_held_against_paths_of_files_and_addresses() {
+        assert_eq!(paths_of("https://a.example/b/c.html?d#e"), ["b/c.html"]);
+        assert_eq!(paths_of("https://a.example"), [""]);
+        assert!(paths_of("./public/a.scp").contains(&"public/a.scp".to_owned()));
+    }
+}

@@ -1,0 +1,74 @@
+//! `rutter rules`: every rule there is.
+
+use rutter_check::{explain, layer};
+use rutter_finding::{Mode, Rule};
+use serde_json::{Value, json};
+
+use crate::commands::all_rules;
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only the rules of this layer, such as SC or RB
+    #[arg(long, value_name = "LAYER", value_parser = parse_layer)]
+    layer: Option<String>,
+    /// Print them as JSON, with everything that is known of them
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_layer(text: &str) -> Result<String, String> {
+    let text = text.to_uppercase();
+    if layer::LAYERS.iter().any(|(layer, _)| *layer == text) {
+        return Ok(text);
+    }
+    let names: Vec<&str> = layer::LAYERS.iter().map(|(layer, _)| *layer).collect();
+    Err(format!("wanted one of {}", names.join(", ")))
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let mut rules = all_rules();
+    if let Some(layer) = &args.layer {
+        rules.retain(|rule| rule.layer() == layer);
+    }
+    if args.json {
+        let rules: Vec<Value> = rules.into_iter().map(described).collect();
+        writeln!(out.data(), "{:#}", json!({ "format": 1, "rules": rules }))?;
+        return Ok(Exit::Clean);
+    }
+    let mut before = "";
+    for rule in rules {
+        if rule.layer() != before {
+            let gap = if before.is_empty() { "" } else { "\n" };
+            before = rule.layer();
+            writeln!(out.data(), "{gap}{before} {}", layer::name(before))?;
+        }
+        let severity = rule.strict.name();
+        writeln!(out.data(), "  {} {severity:<7} {}: {}", rule.code, rule.name, rule.title)?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn described(rule: &'static Rule) -> Value {
+    let severity = |mode| rule.severity(mode).map(rutter_finding::Severity::name);
+    let example = explain::example(rule.code);
+    json!({
+        "code": rule.code,
+        "name": rule.name,
+        "layer": rule.layer(),
+        "clause": rule.clause,
+        "lenient": severity(Mode::Lenient),
+        "strict": severity(Mode::Strict),
+        "fatal": rule.is_fatal(),
+        "title": rule.title,
+        "why": rule.why,
+        "fix": rule.fix,
+        "example": example.map(|example| json!({
+            "place": example.place,
+            "wrong": example.wrong,
+            "right": example.right,
+        })),
+    })
+}
