@@ -1,6 +1,6 @@
 //! What a visit leaves for the next one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_fetch::{Probe, RobotsFile, Validators};
 use rutter_page::Timestamp;
@@ -20,6 +20,10 @@ pub struct Memory {
     pub probe: Option<(Timestamp, Probe)>,
     /// The robots.txt.
     pub robots: Option<RobotsFile>,
+    /// Addresses of files that whoever remembers asks for himself: what they
+    /// said is taken from `files`, and they are left alone.
+    #[serde(skip)]
+    pub mine: BTreeSet<String>,
 }
 
 /// What is known of one place.

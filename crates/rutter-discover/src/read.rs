@@ -113,8 +113,15 @@ fn keep(list: &mut Vec<String>, base: &Url, href: &str, is_wanted: bool) {
     }
 }
 
-/// Reads an ARC sitemap to its end, or a pointer to one.
-pub(crate) fn arc(input: impl Read, form: Form, sink: &mut dyn FindingSink) -> Option<Said> {
+/// Reads an ARC sitemap to its end, or a pointer to one; its entries go to
+/// `pages`.
+pub(crate) fn arc(
+    input: impl Read,
+    form: Form,
+    url: &Url,
+    pages: &mut dyn PageSink,
+    sink: &mut dyn FindingSink,
+) -> Option<Said> {
     if form == Form::Pointer {
         return match rutter_arc::pointer::read(input, sink).ok()? {
             rutter_arc::pointer::Found::Pointer(pointer) => {
@@ -129,10 +136,11 @@ pub(crate) fn arc(input: impl Read, form: Form, sink: &mut dyn FindingSink) -> O
     let mut said = ArcSaid::default();
     let opened = rutter_arc::open(input, form, rutter_arc::Limits::USUAL);
     let read = opened.and_then(|mut reader| {
-        let count = |entry: rutter_arc::Entry<'_>| {
+        let mut count = |entry: rutter_arc::Entry<'_>| {
+            pages.arc(url.as_str(), &entry);
             (entry.consent() == Consent::Given, entry.ai_snapshot.is_some())
         };
-        while let Some((is_open, has_snapshot)) = reader.next(sink, count)? {
+        while let Some((is_open, has_snapshot)) = reader.next(sink, &mut count)? {
             said.open += u64::from(is_open);
             said.snapshots += u64::from(has_snapshot);
         }

@@ -51,10 +51,19 @@ impl Bounds {
         Self { lines: 1000, sitemaps: 10_000, depth: 3, bytes: 10 << 30, reads_all: true };
 }
 
-/// Takes the entries of sitemaps, in the order they are read.
+/// Takes what files hold beside what they say, in the order they are read.
+///
+/// A document may turn out to be refused after parts of it were handed out:
+/// who keeps them asks the [`Discovery`] whether its address is in the offer.
 pub trait PageSink {
     /// Takes one entry of a sitemap.
     fn page(&mut self, sitemap: &str, entry: &Entry);
+
+    /// Takes one entry of an ARC sitemap.
+    fn arc(&mut self, _sitemap: &str, _entry: &rutter_arc::Entry<'_>) {}
+
+    /// Takes an SPXI index.
+    fn spxi(&mut self, _url: &str, _bytes: &[u8]) {}
 }
 
 /// Lets entries go.
@@ -411,7 +420,13 @@ impl Walk<'_> {
                 .as_ref()
                 .and_then(|old| old.said.as_ref())
                 .is_some_and(|said| matches!(said, Said::Sitemap(_) | Said::Arc(_) | Said::Spxi));
-        if let Some(old) = old.as_ref().filter(|old| !is_entry && old.is_recent(self.now)) {
+        // Whoever asks for it himself does not want it asked twice.
+        let is_theirs = self.old.mine.contains(&key);
+        let is_known = |old: &&Remembered| match is_theirs {
+            true => old.said.is_some(),
+            false => !is_entry && old.is_recent(self.now),
+        };
+        if let Some(old) = old.as_ref().filter(is_known) {
             let outcome = match &old.said {
                 Some(said) => Outcome::Remembered(kind_of(said)),
                 None => Outcome::Remembered("nothing"),
@@ -542,7 +557,7 @@ impl Walk<'_> {
         let said = match what {
             What::Sitemap | What::Arc => match read::sort(&start) {
                 Sort::Sitemap => read::sitemap(input, url, pages, sink).map(Said::Sitemap),
-                Sort::Arc(form) => read::arc(input, form, sink),
+                Sort::Arc(form) => read::arc(input, form, url, pages, sink),
                 Sort::Other => None,
             },
             _ => {
@@ -553,7 +568,10 @@ impl Walk<'_> {
                 }
                 match what {
                     What::Llms => read::llms(&text, url).map(Said::Llms),
-                    What::SpxiIndex => read::is_spxi_index(&text).then_some(Said::Spxi),
+                    What::SpxiIndex => read::is_spxi_index(&text).then(|| {
+                        pages.spxi(url.as_str(), &text);
+                        Said::Spxi
+                    }),
                     What::Policy => read::is_policy(&text).then_some(Said::Policy),
                     _ => {
                         let charset = answer.fields.charset();

@@ -17,6 +17,8 @@ pub(crate) struct Known {
     pub(crate) modified: Timestamp,
     pub(crate) digest: LineDigest,
     pub(crate) withheld: Option<Withheld>,
+    /// Whether a verified collection brought it.
+    pub(crate) is_verified: bool,
     /// What the section at hand delivered last; `None` where it lacks the page.
     pub(crate) delivered: Option<LineDigest>,
 }
@@ -27,6 +29,7 @@ pub(crate) struct Coming {
     pub(crate) modified: Timestamp,
     pub(crate) digest: LineDigest,
     pub(crate) withheld: Option<Withheld>,
+    pub(crate) is_verified: bool,
 }
 
 /// What is written.
@@ -58,7 +61,9 @@ pub(crate) fn decide(mode: Mode, known: Option<&Known>, coming: Coming) -> Fate 
         };
         // Words that may not be shown never stay for being later ones.
         let must_go = known.withheld.is_none() && coming.withheld.is_some();
-        merge != Merge::Keep || must_go
+        // What the publisher delivered goes before what we read ourselves (D87).
+        let is_better = !known.is_verified && coming.is_verified;
+        merge != Merge::Keep || must_go || is_better
     };
     Fate { content, member }
 }
@@ -136,11 +141,18 @@ mod tests {
 
     fn known(hour: i64, text: &[u8]) -> Known {
         let digest = LineDigest::of(text);
-        Known { modified: at(hour), digest, withheld: None, delivered: Some(digest) }
+        Known {
+            modified: at(hour),
+            digest,
+            withheld: None,
+            is_verified: true,
+            delivered: Some(digest),
+        }
     }
 
     fn coming(hour: i64, text: &[u8]) -> Coming {
-        Coming { modified: at(hour), digest: LineDigest::of(text), withheld: None }
+        let digest = LineDigest::of(text);
+        Coming { modified: at(hour), digest, withheld: None, is_verified: true }
     }
 
     #[test] // SCP-132 SCP-133 SCP-134
@@ -179,6 +191,14 @@ mod tests {
         // And come back when they may be shown again.
         let hidden = Known { withheld: Some(Withheld::Consent), ..known(5, b"a") };
         assert!(decide(Mode::Snapshot, Some(&hidden), coming(5, b"a")).content);
+    }
+
+    #[test] // D87
+    fn ours_a_verified_line_goes_before_what_we_read_ourselves() {
+        let read = Known { is_verified: false, ..known(5, b"a") };
+        assert!(decide(Mode::Delta, Some(&read), coming(4, b"b")).content);
+        assert!(decide(Mode::Snapshot, Some(&read), coming(4, b"b")).content);
+        assert!(!decide(Mode::Delta, Some(&known(5, b"a")), coming(4, b"b")).content);
     }
 
     #[test]

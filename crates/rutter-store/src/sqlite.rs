@@ -551,6 +551,13 @@ impl Store for SqliteStore {
         self.write(lease, |transaction| books::remember(transaction, lease.publisher, validator))
     }
 
+    fn remember_all(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
+        self.write(lease, |transaction| {
+            let mut all = validators.iter();
+            all.try_for_each(|it| books::remember(transaction, lease.publisher, it))
+        })
+    }
+
     fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError> {
         self.write(lease, |transaction| books::note(transaction, lease.publisher, taken))
     }

@@ -182,6 +182,11 @@ pub trait Store: Send + Sync {
     /// Remembers what a server said about a file.
     fn remember(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError>;
 
+    /// The same for many files at once.
+    fn remember_all(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
+        validators.iter().try_for_each(|validator| self.remember(lease, validator))
+    }
+
     /// Enters something into the ledger that led to no commit.
     fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError>;
 

@@ -1,12 +1,39 @@
 //! How a site is visited: what to take, in which order, and why.
 //!
-//! [`plan`](fn@plan::plan) decides; it reads no clock, opens no connection and
-//! changes nothing. Whoever visits a site does what it says, tells it what was
-//! learned on the way, and asks again.
+//! ```text
+//! Memo ─→ discover ─→ ARC, SPXI ─→ consent ─→ plan ─→ fetch ─→ spool ─→ verify ─→ staging ─→ commit
+//!   ↑                                          ↑         └── learned ──────────┘            │
+//!   │                                          └────────────────────────────────            │
+//!   └──── pages one by one (sitemap, links, llms.txt) where no collection can be used ←─────┘
+//! ```
 //!
-//! Refuses: to ask for what was refused before, to lose changes in a gap, and
-//! to delete pages of a section that was not read completely.
+//! [`Visitor::visit`] is the door; [`plan`](fn@plan::plan) decides what is
+//! taken and reads no clock, opens no connection and changes nothing;
+//! [`consent`] joins what a site forbids.
+//!
+//! Refuses: to ask for what was refused before, to lose changes in a gap, to
+//! delete pages of a section that was not read completely, to show anything
+//! that no receipt stands behind, and to use what the site does not want used.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
+mod apply;
+mod arc;
+mod collect;
+pub mod consent;
+mod error;
+mod gate;
+mod hold;
+mod layers;
+mod memo;
+mod options;
 pub mod plan;
+mod report;
+mod shelf;
+mod tally;
+mod visit;
+
+pub use error::VisitError;
+pub use options::{Event, Options, Watcher};
+pub use report::{Kind, Report, SectionReport, Trouble};
+pub use visit::{Preview, Visitor};

@@ -18,6 +18,7 @@ use std::fmt;
 
 use rutter_page::Timestamp;
 use rutter_scp::merge::{OLDEST, SKEW};
+use serde::{Deserialize, Serialize};
 
 pub use offer::{Collection, File, Offer};
 
@@ -111,7 +112,8 @@ pub struct Replica {
 }
 
 /// Which collections of a site are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Following {
     /// `all` alone.
     All,

@@ -23,6 +23,7 @@ pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod spxi;
 pub(crate) mod status;
+pub(crate) mod sync;
 pub(crate) mod token;
 
 use std::path::{Path, PathBuf};

@@ -73,6 +73,14 @@ impl Exit {
         if let Some(rutter_store::WriteError::Storage(storage)) = cause.downcast_ref() {
             return Some(Self::of_storage(storage));
         }
+        match cause.downcast_ref() {
+            Some(rutter_sync::VisitError::Paused { .. }) => return Some(Self::Network),
+            Some(rutter_sync::VisitError::Closed(_)) => return Some(Self::Refused),
+            _ => {}
+        }
+        if let Some(rutter_store::CommitError::MassDeletion { .. }) = cause.downcast_ref() {
+            return Some(Self::Refused);
+        }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }

@@ -48,6 +48,8 @@ enum Command {
     Extract(commands::extract::Args),
     /// Look around a site: what it offers to machines, and where it says so
     Discover(commands::discover::Args),
+    /// Keep a replica of sites: exactly what they offer, verified, with deletions
+    Sync(commands::sync::Args),
     /// Say what a replica holds, and how far it is
     Status(commands::status::Args),
     /// Print one page of a replica
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args, &mut out),
         Command::Entities(args) => commands::entities::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
+        Command::Sync(args) => commands::sync::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
         Command::Init(args) => commands::init::run(args, &mut out),

@@ -1,6 +1,8 @@
 //! The only door to the terminal: stdout is data, stderr is talk.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -67,6 +69,44 @@ impl Output {
     }
 }
 
+/// Shows how far several things are, one line each, where somebody watches.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    lines: indicatif::MultiProgress,
+    by_name: Mutex<BTreeMap<String, indicatif::ProgressBar>>,
+}
+
+impl Progress {
+    /// Draws on stderr where that is a terminal, else nowhere.
+    pub(crate) fn new() -> Self {
+        Self { lines: indicatif::MultiProgress::new(), by_name: Mutex::default() }
+    }
+
+    /// Says how far one of them is.
+    pub(crate) fn show(&self, name: &str, text: String) {
+        let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = by_name.entry(name.to_owned()).or_insert_with(|| {
+            let line = self.lines.add(indicatif::ProgressBar::new_spinner());
+            line.set_prefix(name.to_owned());
+            if let Ok(style) = indicatif::ProgressStyle::with_template("{spinner} {prefix} {msg}") {
+                line.set_style(style);
+            }
+            line
+        });
+        line.set_message(text);
+        line.tick();
+    }
+
+    /// Takes one of them off.
+    pub(crate) fn done(&self, name: &str) {
+        let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = by_name.remove(name) {
+            line.finish_and_clear();
+            self.lines.remove(&line);
+        }
+    }
+}
+
 /// The stream for lines that many threads write, such as an access log.
 pub(crate) fn stdout() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
@@ -122,6 +162,11 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(error) = cause.downcast_ref() {
         return build_hint(error).map(str::to_owned);
+    }
+    if let Some(rutter_sync::VisitError::Lease(rutter_store::LeaseError::Held { .. })) =
+        cause.downcast_ref()
+    {
+        return Some("wait until it has ended, or name another replica with --store".to_owned());
     }
     let hint = match cause.downcast_ref()? {
         MergeError::MassDeletion { .. } => "--allow-mass-delete lets them go, if that is meant",

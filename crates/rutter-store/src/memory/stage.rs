@@ -83,11 +83,13 @@ impl<'s> MemoryStaging<'s> {
                 modified: row.modified,
                 digest: row.digest,
                 withheld: row.withheld,
+                is_verified: row.source == Source::Scp,
                 delivered: members.get(url).map(|member| member.delivered),
             });
             let Staged { modified, digest, withheld, .. } = *staged;
-            let fate =
-                decide::decide(self.mode, known.as_ref(), Coming { modified, digest, withheld });
+            let is_verified = self.source == Source::Scp;
+            let coming = Coming { modified, digest, withheld, is_verified };
+            let fate = decide::decide(self.mode, known.as_ref(), coming);
             if fate.content {
                 outlook.added += u64::from(known.is_none());
                 outlook.changed += u64::from(known.is_some());

@@ -41,8 +41,8 @@ enum Standing {
 }
 
 /// A page as a lookup gives it: number, `modified`, digest, why it is withheld,
-/// whether the section has it, and what that delivered.
-type Found = (i64, String, Vec<u8>, Option<String>, bool, Option<Vec<u8>>);
+/// where it came from, whether the section has it, and what that delivered.
+type Found = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
 
 /// A page in the file that is taken back: digest, whether it brings content,
 /// why it is withheld, its body and the bytes of that.
@@ -199,16 +199,18 @@ impl<'s> SqliteStaging<'s> {
         }
         let section = self.section.as_ref().map_or(0, |(id, _)| *id);
         let mut statement = self.reader.prepare_cached(
-            "SELECT p.id, p.modified, p.digest, p.withheld, m.page IS NOT NULL, m.digest
+            "SELECT p.id, p.modified, p.digest, p.withheld, p.source, m.page IS NOT NULL, m.digest
              FROM page p LEFT JOIN member m ON m.section = ?1 AND m.page = p.id
              WHERE p.publisher = ?2 AND p.url = ?3",
         )?;
         let found: Option<Found> = statement
             .query_row(params![section, self.lease.publisher.0, key], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+                let (id, modified, digest) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok((id, modified, digest, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
             })
             .optional()?;
-        let Some((id, modified, page_digest, withheld, is_member, delivered)) = found else {
+        let Some((id, modified, page_digest, withheld, source, is_member, delivered)) = found
+        else {
             return Ok(None);
         };
         let page_digest = digest(&page_digest)?;
@@ -217,6 +219,7 @@ impl<'s> SqliteStaging<'s> {
             modified: time(&modified)?,
             digest: page_digest,
             withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+            is_verified: source == Source::Scp.word(),
             delivered: is_member.then_some(delivered.unwrap_or(page_digest)),
         };
         Ok(Some((id, known)))
@@ -567,8 +570,9 @@ impl Staging for SqliteStaging<'_> {
             self.seen.set(page);
         }
         let known = found.map(|(_, known)| known);
-        let coming =
-            Coming { modified: item.modified, digest: item.digest, withheld: item.withheld };
+        let Item { modified, digest, withheld, .. } = *item;
+        let is_verified = self.source == Source::Scp;
+        let coming = Coming { modified, digest, withheld, is_verified };
         let fate = decide::decide(self.mode, known.as_ref(), coming);
         if fate.is_nothing() {
             self.tally.kept += 1;

@@ -1,0 +1,299 @@
+//! ARC and SPXI, taken over: entries with their consent, and entities.
+//!
+//! The first time, discovery hands over what it read. Later the files are
+//! asked for here, by their validators. Where the site has dated deltas and
+//! something changed, those are followed instead; a day that is missing means
+//! the whole sitemap (D60).
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+
+use rutter_arc::{ArcError, Entry, Limits, delta};
+use rutter_discover::{ArcOffer, Discovery, Outcome, Said};
+use rutter_fetch::{Body, Cause, Fetched, Request, Url, Validators, What, decode};
+use rutter_finding::{FindingSink, Mode, Report as Findings};
+use rutter_page::Own;
+
+use crate::error::VisitError;
+use crate::layers::Gathered;
+use crate::memo::ArcMemo;
+use crate::report::Kind;
+use crate::visit::Visit;
+
+/// Sitemaps with fewer pages are read whole: it costs no more.
+const WORTH_DELTAS: u64 = 500;
+/// Days that are followed one by one.
+const MOST_DAYS: i64 = 14;
+const DAY: i64 = 86_400;
+
+/// Brings entries and entities up to date. Tells whether entries changed.
+pub(crate) async fn take(
+    visit: &mut Visit<'_>,
+    found: &mut Discovery,
+    gathered: &mut Gathered,
+) -> Result<bool, VisitError> {
+    let has_changed = match found.offer.arc.clone() {
+        Some(offer) => take_arc(visit, found, &offer, gathered).await?,
+        None => false,
+    };
+    if let Some(offer) = found.offer.spxi.clone() {
+        take_spxi(visit, found, &offer.url, gathered).await?;
+    }
+    Ok(has_changed)
+}
+
+async fn take_arc(
+    visit: &mut Visit<'_>,
+    found: &mut Discovery,
+    offer: &ArcOffer,
+    gathered: &mut Gathered,
+) -> Result<bool, VisitError> {
+    let today = delta::day_of(visit.now);
+    if let Some(mut entries) = gathered.take_arc(&offer.url) {
+        let n_entries = entries.n_lines;
+        let ours = std::iter::from_fn(|| entries.next());
+        replace(visit, &mut { ours })?;
+        visit.report.arc = Some(n_entries);
+        visit.memo.arc = Some(ArcMemo { day: day_of(offer).unwrap_or(today), delta: None });
+        return Ok(true);
+    }
+    let Some(known) = found.memory.files.get(&offer.url).cloned() else { return Ok(false) };
+    let memo = visit.memo.arc.clone();
+    let is_worth = WORTH_DELTAS <= offer.said.pages && offer.said.deltas.is_some();
+    let has_site_changed = found.looks.iter().any(|look| look.outcome == Outcome::Found("sitemap"));
+    if let Some(memo) = memo.filter(|memo| is_worth && (has_site_changed || memo.delta.is_some())) {
+        let until = if has_site_changed { today.clone() } else { memo.day.clone() };
+        match follow(visit, offer, &memo, &until).await? {
+            Followed::Unchanged => return Ok(false),
+            Followed::Changed => return Ok(true),
+            Followed::Gap => {}
+        }
+    }
+    let Some(answer) = ask(visit, &offer.url, What::Arc, &known.validators).await? else {
+        return Ok(false);
+    };
+    if answer.is_unchanged() {
+        return Ok(false);
+    }
+    if !answer.is_new() {
+        // What was closed stays closed until somebody says otherwise.
+        found.memory.files.remove(&offer.url);
+        return Ok(false);
+    }
+    let (entries, mut said) = match read(&answer) {
+        Ok(read) => read,
+        Err(error) => {
+            visit.report.trouble(&offer.url, Kind::Integrity, error.to_string());
+            found.memory.files.remove(&offer.url);
+            return Ok(false);
+        }
+    };
+    let n_entries = entries.len() as u64;
+    replace(visit, &mut entries.into_iter())?;
+    visit.report.arc = Some(n_entries);
+    if let Some(file) = found.memory.files.get_mut(&offer.url) {
+        file.validators = answer.validators;
+        file.asked = visit.now;
+        if let Some(Said::Arc(old)) = &mut file.said {
+            said.crawl_rate = said.crawl_rate.or_else(|| old.crawl_rate.take());
+            *old = said;
+        }
+    }
+    visit.memo.arc = Some(ArcMemo { day: today, delta: None });
+    Ok(true)
+}
+
+/// The day up to which a sitemap has everything.
+fn day_of(offer: &ArcOffer) -> Option<String> {
+    offer.said.generated.map(delta::day_of)
+}
+
+fn replace(
+    visit: &mut Visit<'_>,
+    entries: &mut dyn Iterator<Item = Entry<'static>>,
+) -> Result<(), VisitError> {
+    let gate = visit.gate.clone();
+    let mut ours = entries.filter(|entry| gate.is_ours(entry.url.key()));
+    Ok(visit.visitor.store.replace_arc(visit.hold.lease(), &mut ours)?)
+}
+
+enum Followed {
+    Unchanged,
+    Changed,
+    Gap,
+}
+
+/// Applies the changes of each day from the last one known.
+async fn follow(
+    visit: &mut Visit<'_>,
+    offer: &ArcOffer,
+    memo: &ArcMemo,
+    until: &str,
+) -> Result<Followed, VisitError> {
+    let Some(template) = &offer.said.deltas else { return Ok(Followed::Gap) };
+    let (Some(first), Some(last)) = (delta::day(&memo.day), delta::day(until)) else {
+        return Ok(Followed::Gap);
+    };
+    let n_days = last.seconds_since(first) / DAY;
+    if !(0..=MOST_DAYS).contains(&n_days) || !template.contains("YYYY-MM-DD") {
+        return Ok(Followed::Gap);
+    }
+    // Everything is read before anything is written: a gap leaves no half.
+    let mut changes: Vec<Vec<Entry<'static>>> = Vec::new();
+    let mut newest = memo.delta.clone();
+    for day in 0..=n_days {
+        let name = delta::day_of(first.plus_seconds(day * DAY));
+        let url = template.replace("YYYY-MM-DD", &name);
+        let known = memo.delta.clone().filter(|_| day == 0).unwrap_or_default();
+        let Some(answer) = ask(visit, &url, What::Arc, &known).await? else {
+            return Ok(Followed::Gap);
+        };
+        if answer.is_unchanged() {
+            continue;
+        }
+        let Some(entries) = answer.is_new().then(|| read(&answer).ok()).flatten() else {
+            return Ok(Followed::Gap);
+        };
+        newest = Some(answer.validators);
+        changes.push(entries.0);
+    }
+    if changes.is_empty() {
+        return Ok(Followed::Unchanged);
+    }
+    let n_entries = changes.iter().map(Vec::len).sum::<usize>() as u64;
+    for entries in changes {
+        let gate = visit.gate.clone();
+        let mut ours = entries.into_iter().filter(|entry| gate.is_ours(entry.url.key()));
+        visit.visitor.store.merge_arc(visit.hold.lease(), &mut ours)?;
+    }
+    visit.report.arc = Some(n_entries);
+    visit.memo.arc = Some(ArcMemo { day: until.to_owned(), delta: newest });
+    Ok(Followed::Changed)
+}
+
+async fn take_spxi(
+    visit: &mut Visit<'_>,
+    found: &mut Discovery,
+    url: &str,
+    gathered: &mut Gathered,
+) -> Result<(), VisitError> {
+    let bytes = match gathered.take_spxi(url) {
+        Some(bytes) => bytes,
+        None => {
+            let known = found.memory.files.get(url).map(|file| file.validators.clone());
+            let Some(known) = known else { return Ok(()) };
+            let Some(answer) = ask(visit, url, What::SpxiIndex, &known).await? else {
+                return Ok(());
+            };
+            if answer.is_unchanged() {
+                return Ok(());
+            }
+            if !answer.is_new() {
+                found.memory.files.remove(url);
+                if matches!(answer.status, 404 | 410) {
+                    visit.visitor.store.replace_entities(visit.hold.lease(), &[])?;
+                    visit.report.entities = Some(0);
+                }
+                return Ok(());
+            }
+            if let Some(file) = found.memory.files.get_mut(url) {
+                file.validators = answer.validators.clone();
+                file.asked = visit.now;
+            }
+            answer.text(What::SpxiIndex).unwrap_or_default()
+        }
+    };
+    let mut findings = Findings::new(Mode::Lenient);
+    let index = match rutter_spxi::read_index(&bytes, &mut findings) {
+        Ok(index) => index,
+        Err(refusal) => {
+            visit.report.trouble(url, Kind::Integrity, refusal.to_string());
+            found.memory.files.remove(url);
+            return Ok(());
+        }
+    };
+    visit.keep_findings(url, &findings);
+    // What other sites are is not this one's to say (D88).
+    let is_ours =
+        |entity: &rutter_spxi::Entity| entity.id.as_deref().is_none_or(|id| visit.gate.is_ours(id));
+    let entities: Vec<_> = index.entities.iter().filter(|it| is_ours(it)).cloned().collect();
+    visit.visitor.store.replace_entities(visit.hold.lease(), &entities)?;
+    visit.report.entities = Some(entities.len() as u64);
+    Ok(())
+}
+
+/// Asks for a file; `None` where it cannot be had now.
+async fn ask(
+    visit: &mut Visit<'_>,
+    url: &str,
+    what: What,
+    known: &Validators,
+) -> Result<Option<Fetched>, VisitError> {
+    let Ok(address) = Url::parse(url) else { return Ok(None) };
+    let spool = (what == What::Arc).then(|| visit.shelf.path("arc.part-file"));
+    let site = Some(visit.site.clone());
+    let request = Request { known: known.clone(), site, spool, ..Request::new(address, what) };
+    match visit.visitor.client.fetch(&request).await {
+        Ok(answer) => {
+            visit.tally.add_bytes(answer.wire_bytes);
+            Ok(Some(answer))
+        }
+        Err(error) => {
+            if let Cause::Spool(_) = error.cause {
+                return Err(error.into());
+            }
+            visit.fetch_trouble(&error)?;
+            Ok(None)
+        }
+    }
+}
+
+/// The entries of a sitemap or delta that was fetched.
+fn read(answer: &Fetched) -> Result<(Vec<Entry<'static>>, rutter_discover::ArcSaid), ArcError> {
+    let mut findings = Findings::new(Mode::Lenient);
+    let coding = answer.fields.content_encoding.as_deref();
+    let most = What::Arc.sizes().decoded;
+    let open = || -> io::Result<Box<dyn Read + Send>> {
+        let raw: Box<dyn Read + Send> = match &answer.body {
+            Body::Spooled { path, .. } => Box::new(File::open(path)?),
+            Body::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Body::Nothing => Box::new(io::empty()),
+        };
+        decode::open(raw, coding, most).map_err(io::Error::other)
+    };
+    let mut start = Vec::new();
+    open()?.take(64 << 10).read_to_end(&mut start)?;
+    let form = rutter_arc::form(&start).unwrap_or(rutter_arc::Form::Json);
+    let mut reader = rutter_arc::open(open()?, form, Limits::USUAL)?;
+    let mut entries = Vec::new();
+    let mut said = rutter_discover::ArcSaid::default();
+    let sink: &mut dyn FindingSink = &mut findings;
+    while let Some(entry) = reader.next(sink, |entry| entry.own())? {
+        said.open += u64::from(entry.consent() == rutter_arc::Consent::Given);
+        said.snapshots += u64::from(entry.ai_snapshot.is_some());
+        entries.push(entry);
+    }
+    let receipt = reader.finish(sink)?;
+    said.pages = receipt.pages;
+    let head = receipt.head;
+    said.version = head.version;
+    said.generated = head.generated_at;
+    said.crawl_rate = head.crawl_rate;
+    said.contact = head.contact;
+    said.days = head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone()));
+    said.deltas = head.deltas.map(|deltas| deltas.template);
+    Ok((entries, said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rutter_page::Timestamp;
+
+    #[test] // D60
+    fn ours_days_are_counted_in_utc() {
+        let at = |text| Timestamp::parse(text).unwrap();
+        assert_eq!(delta::day_of(at("2026-05-01T23:59:59Z")), "2026-05-01");
+        assert_eq!(delta::day("2026-05-01"), Some(at("2026-05-01T00:00:00Z")));
+    }
+}

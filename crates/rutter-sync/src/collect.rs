@@ -1,0 +1,415 @@
+//! Collections: planned, fetched, applied, and planned again with what was
+//! learned, at most three times.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rutter_discover::Discovery;
+use rutter_fetch::{Body, Cause, Request, Url, Validators, What};
+use rutter_page::Digest;
+use rutter_scp::Kind as Sort;
+use rutter_scp::advert::Collection;
+use rutter_store::{CommitError, Mode, StageError, Taken};
+
+use crate::apply::{Applied, ApplyError, Applying, apply};
+use crate::error::VisitError;
+use crate::options::Event;
+use crate::plan::{Learned, Offer, Pick, Plan, Policy, Reason, Replica, Way, plan};
+use crate::report::{Kind, SectionReport};
+use crate::shelf::Complete;
+use crate::visit::{Visit, WEB};
+
+/// How often a visit plans.
+const ROUNDS: usize = 3;
+
+/// How collections ended.
+#[derive(Debug, Default)]
+pub(crate) struct Ended {
+    /// Sections that no collection can bring up to date, and why.
+    pub(crate) failed: BTreeMap<String, Reason>,
+    /// Of these, those for which asking the site once more is of no use: it
+    /// does not answer, or what it says waits for somebody's word.
+    pub(crate) hopeless: BTreeSet<String>,
+}
+
+/// What came of one file.
+enum Lesson {
+    Done(Box<Applied>),
+    /// Not this file.
+    Bad(Kind, String),
+    /// Not this host, for now.
+    Later(String),
+    /// Not by deltas.
+    Broken(String),
+    /// Not without somebody's word.
+    Held(String),
+}
+
+/// The adverts of a site that may be used, by address.
+pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, Collection> {
+    let mut adverts = BTreeMap::new();
+    for offer in &found.offer.scp.collections {
+        let kind = offer.since.map_or(Sort::Snapshot, |since| Sort::Delta { since });
+        for file in offer.files.iter().filter(|file| file.is_allowed) {
+            let advert = Collection {
+                section: offer.section.clone(),
+                kind,
+                period: offer.period.clone(),
+                url: file.url.clone(),
+                generated: offer.generated,
+                expires: offer.expires,
+                pages: offer.pages,
+                size: file.size,
+                checksum: offer.checksum.as_deref().and_then(Digest::parse),
+            };
+            adverts.insert(file.url.clone(), advert);
+        }
+    }
+    adverts
+}
+
+/// What the planner is to know of the replica.
+pub(crate) fn replica(visit: &Visit<'_>) -> Result<Replica, VisitError> {
+    crate::visit::replica(visit.visitor.store.as_ref(), visit.publisher, &visit.memo)
+}
+
+/// The planner's policy at the pace of this client.
+pub(crate) fn policy(visit: &Visit<'_>) -> Policy {
+    visit.visitor.policy()
+}
+
+/// Brings all sections up to date that collections can.
+pub(crate) async fn collect(
+    visit: &mut Visit<'_>,
+    adverts: &BTreeMap<String, Collection>,
+) -> Result<Ended, VisitError> {
+    let offer = Offer::of_adverts(adverts.values());
+    let mut round =
+        Round { learned: Learned::default(), ended: Ended::default(), troubles: vec![] };
+    let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
+    if visit.memo.needs_snapshot {
+        round.learned.broken.extend(replica(visit)?.sections.into_keys());
+    }
+    let mut last = None;
+    for number in 0..=ROUNDS {
+        let replica = replica(visit)?;
+        let plan = plan(visit.now, &policy(visit), &offer, &replica, &round.learned);
+        if number == 0 {
+            visit.watcher.event(&visit.origin, Event::Planned(&plan));
+        }
+        for (section, step) in &plan.steps {
+            let is_first = !reasons.contains_key(section);
+            if is_first || !matches!(step.way, Way::Nothing | Way::Fallback) {
+                reasons.insert(section.clone(), step.reason);
+            }
+        }
+        // The last plan is only looked at.
+        let is_over = number == ROUNDS || !run(visit, &mut round, &plan, adverts).await?;
+        last = Some(plan);
+        if is_over {
+            break;
+        }
+    }
+    let Some(plan) = last else { return Ok(round.ended) };
+    settle(visit, round, &plan, &reasons)
+}
+
+struct Round {
+    learned: Learned,
+    ended: Ended,
+    /// Troubles by section and place in the report.
+    troubles: Vec<(String, usize)>,
+}
+
+/// Does what a plan says. Tells whether it is worth planning again.
+async fn run(
+    visit: &mut Visit<'_>,
+    round: &mut Round,
+    plan: &Plan,
+    adverts: &BTreeMap<String, Collection>,
+) -> Result<bool, VisitError> {
+    let busy: Vec<_> = plan.steps.iter().filter(|(_, step)| !step.files().is_empty()).collect();
+    let mut unfollow: Vec<String> = plan.unfollow.iter().cloned().collect();
+    let is_whole = plan.steps.values().all(|step| step.way != Way::Fallback);
+    if is_whole && visit.has_section(WEB)? {
+        unfollow.push(WEB.to_owned());
+    }
+    let mut has_learned = false;
+    let n_busy = busy.len();
+    for (at, (section, step)) in busy.into_iter().enumerate() {
+        let files = step.files();
+        for (n, pick) in files.iter().enumerate() {
+            let Some(advert) = adverts.get(&pick.url) else { continue };
+            let is_last = at + 1 == n_busy && n + 1 == files.len() && !has_learned;
+            let leave = if is_last { std::mem::take(&mut unfollow) } else { Vec::new() };
+            let is_plain = round.learned.broken.contains(section);
+            let is_known = !matches!(step.reason, Reason::Broken | Reason::Empty);
+            let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
+            let Lesson::Done(applied) = lesson else {
+                has_learned = true;
+                learn(visit, round, section, pick, lesson)?;
+                break;
+            };
+            if let Some(outlook) = &applied.outlook {
+                visit.report.count(outlook);
+                if step.reason == Reason::Broken && pick.since.is_none() {
+                    visit.memo.mended.insert(section.clone(), pick.generated);
+                }
+                let files = visit.report.sections.entry(section.clone()).or_insert(SectionReport {
+                    reason: step.reason,
+                    files: 0,
+                    pages: 0,
+                    is_proved: false,
+                });
+                files.files += 1;
+            }
+            visit.keep_findings(&pick.url, &applied.findings);
+        }
+    }
+    if !has_learned {
+        visit.memo.following = Some(plan.following);
+    }
+    Ok(has_learned)
+}
+
+fn learn(
+    visit: &mut Visit<'_>,
+    round: &mut Round,
+    section: &str,
+    pick: &Pick,
+    lesson: Lesson,
+) -> Result<(), VisitError> {
+    let url = &pick.url;
+    let (kind, text) = match lesson {
+        Lesson::Done(_) => return Ok(()),
+        Lesson::Bad(kind, text) => {
+            round.learned.bad.insert(url.clone());
+            if kind == Kind::Network {
+                round.ended.hopeless.insert(section.to_owned());
+            }
+            (kind, text)
+        }
+        Lesson::Later(text) => {
+            let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+            round.learned.hosts.extend(host);
+            round.ended.hopeless.insert(section.to_owned());
+            (Kind::Network, text)
+        }
+        Lesson::Broken(text) => {
+            if !round.learned.broken.insert(section.to_owned()) {
+                // It was known, and this file does not mend it.
+                round.learned.bad.insert(url.clone());
+            }
+            (Kind::Integrity, text)
+        }
+        Lesson::Held(text) => {
+            round.learned.bad.insert(url.clone());
+            round.ended.hopeless.insert(section.to_owned());
+            (Kind::Policy, text)
+        }
+    };
+    let taken = Taken {
+        section: section.to_owned(),
+        url: url.clone(),
+        mode: if pick.since.is_some() { Mode::Delta } else { Mode::Snapshot },
+        generated: pick.generated,
+        since: pick.since,
+        checksum: None,
+        from: None,
+        state: None,
+        bytes: pick.size,
+        at: visit.now,
+        outcome: text.clone(),
+    };
+    visit.visitor.store.note(visit.hold.lease(), &taken)?;
+    round.troubles.push((section.to_owned(), visit.report.troubles.len()));
+    visit.report.trouble(url, kind, text);
+    Ok(())
+}
+
+/// Says what became of each section.
+fn settle(
+    visit: &mut Visit<'_>,
+    mut round: Round,
+    plan: &Plan,
+    reasons: &BTreeMap<String, Reason>,
+) -> Result<Ended, VisitError> {
+    let sections = visit.visitor.store.sections(visit.publisher)?;
+    for (name, step) in &plan.steps {
+        let held = sections.iter().find(|section| section.name == *name);
+        let is_here = step.way == Way::Nothing && held.is_some();
+        let known = visit.report.sections.get(name).map_or(0, |report| report.files);
+        let is_mended = is_here && !round.ended.hopeless.contains(name);
+        visit.report.sections.insert(
+            name.clone(),
+            SectionReport {
+                reason: reasons.get(name).copied().unwrap_or(step.reason),
+                files: known,
+                pages: held.map_or(0, |section| section.pages),
+                is_proved: held.is_some_and(|section| section.is_proved),
+            },
+        );
+        if !is_here && step.way != Way::Nothing {
+            round.ended.failed.insert(name.clone(), step.reason);
+        }
+        // Another file led to the same end.
+        let is_current = is_here && (is_mended || 0 < known);
+        for (section, at) in &round.troubles {
+            if section == name
+                && is_current
+                && let Some(trouble) = visit.report.troubles.get_mut(*at)
+            {
+                trouble.is_mended = trouble.kind != Kind::Policy;
+            }
+        }
+    }
+    if round.ended.failed.is_empty() && round.ended.hopeless.is_empty() {
+        visit.memo.needs_snapshot = false;
+    }
+    Ok(round.ended)
+}
+
+/// Fetches one collection, unless it lies here already, and applies it.
+async fn take(
+    visit: &mut Visit<'_>,
+    advert: &Collection,
+    pick: &Pick,
+    is_plain: bool,
+    is_known: bool,
+    unfollow: Vec<String>,
+) -> Result<Lesson, VisitError> {
+    let place = visit.shelf.place(&pick.url, pick.generated);
+    let complete = match visit.shelf.complete(&place, &pick.url) {
+        Some(complete) => complete,
+        None => match fetch(visit, pick, is_known).await? {
+            Ok(complete) => complete,
+            Err(lesson) => return Ok(lesson),
+        },
+    };
+    visit.watcher.event(&visit.origin, Event::Applying { section: &advert.section });
+    let store = Arc::clone(&visit.visitor.store);
+    let (lease, gate) = (visit.hold.lease().clone(), Arc::clone(&visit.gate));
+    let options = visit.visitor.options.clone();
+    let (advert, now, path) = (advert.clone(), visit.now, place.clone());
+    let applied = tokio::task::spawn_blocking(move || {
+        apply(&Applying {
+            store: store.as_ref(),
+            lease: &lease,
+            gate: &gate,
+            advert: &advert,
+            path: &path,
+            length: complete.length,
+            validators: &complete.validators,
+            quota: options.quota,
+            mass_deletion: options.mass_deletion,
+            unfollow: &unfollow,
+            is_plain,
+            now,
+        })
+    })
+    .await
+    .map_err(|_| VisitError::Worker)?;
+    let lesson = lesson_of(applied)?;
+    visit.shelf.discard(&place);
+    Ok(lesson)
+}
+
+/// What an attempt to apply teaches; an error where it is our own fault, and
+/// the spool is kept for the next run.
+fn lesson_of(applied: Result<Applied, ApplyError>) -> Result<Lesson, VisitError> {
+    let error = match applied {
+        Ok(applied) => return Ok(Lesson::Done(Box::new(applied))),
+        Err(error) => error,
+    };
+    let text = told(&error);
+    Ok(match error {
+        ApplyError::Read(rutter_scp::ReadError::Io(error)) => {
+            return Err(VisitError::Spool("the spool".into(), error));
+        }
+        ApplyError::Query(error) => return Err(error.into()),
+        ApplyError::Stage(StageError::Replay { .. }) => Lesson::Bad(Kind::Integrity, text),
+        ApplyError::Stage(error) => return Err(error.into()),
+        ApplyError::Commit(CommitError::MassDeletion { .. }) => Lesson::Held(text),
+        ApplyError::Commit(CommitError::State { .. } | CommitError::Count { .. })
+        | ApplyError::Broken
+        | ApplyError::Gap(_) => Lesson::Broken(text),
+        ApplyError::Commit(error) => return Err(error.into()),
+        ApplyError::Read(_)
+        | ApplyError::Refused(_)
+        | ApplyError::Future(_)
+        | ApplyError::Past(_) => Lesson::Bad(Kind::Integrity, text),
+    })
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.ends_with(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// Fetches one collection into its spool.
+async fn fetch(
+    visit: &mut Visit<'_>,
+    pick: &Pick,
+    is_known: bool,
+) -> Result<Result<Complete, Lesson>, VisitError> {
+    let Ok(url) = Url::parse(&pick.url) else {
+        return Ok(Err(Lesson::Bad(Kind::Integrity, "not an address".to_owned())));
+    };
+    visit.watcher.event(&visit.origin, Event::Fetching { url: &pick.url, size: pick.size });
+    let place = visit.shelf.place(&pick.url, pick.generated);
+    // What was taken from there before is not taken again (SCP-153).
+    let known = match visit.visitor.store.validator(&pick.url)?.filter(|_| is_known) {
+        Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
+        None => Validators::default(),
+    };
+    let request = Request {
+        known,
+        site: Some(visit.site.clone()),
+        spool: Some(place.clone()),
+        ..Request::new(url, What::Collection)
+    };
+    let answer = match visit.visitor.client.fetch(&request).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let text = told(&error.cause);
+            return Ok(Err(match error.cause {
+                Cause::Spool(error) => return Err(VisitError::Spool(place, error)),
+                Cause::Refused(_) => Lesson::Bad(Kind::Policy, text),
+                Cause::Answer(_) => Lesson::Bad(Kind::Integrity, text),
+                Cause::Later { until, .. } => {
+                    visit.pause(until)?;
+                    Lesson::Later(text)
+                }
+                _ => Lesson::Bad(Kind::Network, text),
+            }));
+        }
+    };
+    visit.tally.add_bytes(answer.wire_bytes);
+    let media = answer.fields.media_type();
+    let bad = |kind, text: String| Ok(Err(Lesson::Bad(kind, text)));
+    let Body::Spooled { length, .. } = answer.body else {
+        let text = match answer.status {
+            304 => "the file is the one that was taken before, not a newer one".to_owned(),
+            status => format!("not there, status {status}"),
+        };
+        return bad(Kind::Integrity, text);
+    };
+    // A page for people is never a collection (D05, SCP-192).
+    if media == "text/html" || media == "application/xhtml+xml" {
+        visit.shelf.discard(&place);
+        return bad(Kind::Integrity, format!("server sent HTML, status {}", answer.status));
+    }
+    let complete = Complete { url: pick.url.clone(), length, validators: answer.validators };
+    visit.shelf.seal(&place, &complete)?;
+    Ok(Ok(complete))
+}

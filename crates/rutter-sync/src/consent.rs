@@ -1,0 +1,365 @@
+//! What a site forbids, said in many places, joined: the most restrictive wins
+//! (D58, D87).
+//!
+//! Statements are made from ARC entries, robots.txt, `meta` elements and
+//! header fields; [`join`] is a pure function over them. What follows for the
+//! replica is one of three: words are kept, words are withheld, nothing is
+//! asked for.
+//!
+//! Refuses: to take silence or an unreadable statement for consent where a
+//! place exists to give it.
+
+use rutter_arc::{Consent, Directive, Directives, Entry};
+use rutter_fetch::RobotsReason;
+use rutter_store::Withheld;
+
+/// Where something was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Origin {
+    /// `ai_indexable` of an ARC entry.
+    ArcIndexable,
+    /// `auth_required` of an ARC entry.
+    ArcLogin,
+    /// `robots_directive` of an ARC entry.
+    ArcDirective,
+    /// A rule of robots.txt.
+    RobotsTxt,
+    /// `Content-Signal` in robots.txt.
+    SignalInRobots,
+    /// A robots `meta` of the page.
+    Meta,
+    /// The `X-Robots-Tag` field.
+    Tag,
+    /// The `Content-Signal` field.
+    Signal,
+}
+
+impl Origin {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ArcIndexable => "ARC ai_indexable",
+            Self::ArcLogin => "ARC auth_required",
+            Self::ArcDirective => "ARC robots_directive",
+            Self::RobotsTxt => "robots.txt",
+            Self::SignalInRobots => "Content-Signal in robots.txt",
+            Self::Meta => "robots meta",
+            Self::Tag => "X-Robots-Tag",
+            Self::Signal => "Content-Signal",
+        }
+    }
+}
+
+/// What a statement means for us, the most restrictive last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// The page may be used.
+    Allows,
+    /// It may be used, but not to train models; kept with the page's source,
+    /// and for whoever trains to obey.
+    NoTraining,
+    /// Its links are not followed.
+    NoFollow,
+    /// Its words are not kept.
+    Withholds,
+    /// It is for those who have a login; we have none.
+    NeedsLogin,
+    /// It is not asked for.
+    Forbids,
+}
+
+impl Effect {
+    /// In a few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allows => "allows",
+            Self::NoTraining => "not for training",
+            Self::NoFollow => "links are not followed",
+            Self::Withholds => "words are not kept",
+            Self::NeedsLogin => "needs a login",
+            Self::Forbids => "not asked for",
+        }
+    }
+}
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Where.
+    pub origin: Origin,
+    /// What, as it was written.
+    pub text: String,
+    /// What it means.
+    pub effect: Effect,
+}
+
+/// What follows from everything that was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// Why words are not kept; `None` where they are.
+    pub withheld: Option<Withheld>,
+    /// Whether links of the page are followed.
+    pub follows: bool,
+    /// Whether the page may be asked for.
+    pub asks: bool,
+}
+
+/// Joins statements; the most restrictive wins.
+///
+/// ```
+/// use rutter_sync::consent::{Effect, Origin, Statement, join};
+///
+/// let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
+/// assert_eq!(join(&[said(Effect::Allows)]).withheld, None);
+/// assert!(join(&[said(Effect::Allows), said(Effect::Withholds)]).withheld.is_some());
+/// ```
+pub fn join(statements: &[Statement]) -> Verdict {
+    let has = |effect| statements.iter().any(|statement| statement.effect == effect);
+    let withheld = if has(Effect::Withholds) || has(Effect::NeedsLogin) {
+        Some(Withheld::Consent)
+    } else if has(Effect::Forbids) {
+        Some(Withheld::Robots)
+    } else {
+        None
+    };
+    let asks = !has(Effect::Forbids) && !has(Effect::NeedsLogin);
+    Verdict { withheld, follows: asks && !has(Effect::NoFollow), asks }
+}
+
+/// What an ARC entry says (ARC-056, ARC-057).
+pub fn of_arc(entry: &Entry<'_>) -> Vec<Statement> {
+    let mut said = Vec::new();
+    let mut say = |origin, text: String, effect| said.push(Statement { origin, text, effect });
+    let flag = |flag: Option<bool>| flag.map_or("not said".to_owned(), |flag| flag.to_string());
+    let indexable = if entry.ai_indexable == Some(true) && !entry.is_doubtful && !entry.removed {
+        Effect::Allows
+    } else {
+        Effect::Withholds
+    };
+    say(Origin::ArcIndexable, flag(entry.ai_indexable), indexable);
+    if entry.auth_required == Some(true) {
+        say(Origin::ArcLogin, "true".to_owned(), Effect::NeedsLogin);
+    }
+    if let Some(text) = entry.robots_directive.as_deref() {
+        for effect in effects(entry.directives()) {
+            say(Origin::ArcDirective, text.to_owned(), effect);
+        }
+    }
+    // The entry's own verdict is never weaker than its parts.
+    debug_assert!(entry.consent() == Consent::Given || join(&said).withheld.is_some());
+    said
+}
+
+/// What robots.txt says of an address.
+pub fn of_robots(forbidden: Option<&RobotsReason>) -> Statement {
+    match forbidden {
+        Some(reason) => Statement {
+            origin: Origin::RobotsTxt,
+            text: reason.to_string(),
+            effect: Effect::Forbids,
+        },
+        None => Statement {
+            origin: Origin::RobotsTxt,
+            text: "no rule against it".to_owned(),
+            effect: Effect::Allows,
+        },
+    }
+}
+
+/// What a robots `meta` says, for everybody or for us by name.
+pub fn of_metas(robots: &[rutter_extract::Robots], token: &str) -> Vec<Statement> {
+    let ours = robots.iter().filter(|it| it.agent == "robots" || is_us(&it.agent, token));
+    ours.flat_map(|it| {
+        let text = it.directives.join(", ");
+        statements(Origin::Meta, &text, Directives::parse(&text, |_| {}))
+    })
+    .collect()
+}
+
+/// What `X-Robots-Tag` fields say, for everybody or for us by name.
+pub fn of_tags(values: &[String], token: &str) -> Vec<Statement> {
+    let said = values.iter().flat_map(|value| {
+        // `agent: words` is for one agent; `max-snippet: 5` is for all.
+        let (agent, words) = match value.split_once(':') {
+            Some((agent, words)) if !agent.contains(',') && !is_word(agent.trim()) => {
+                (Some(agent.trim()), words)
+            }
+            _ => (None, value.as_str()),
+        };
+        let is_ours = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
+        let directives = if is_ours { Directives::parse(words, |_| {}) } else { Directives::NONE };
+        statements(Origin::Tag, value, directives)
+    });
+    said.collect()
+}
+
+/// What `Content-Signal` says: `search` and `ai-input` are what a replica is
+/// for, `ai-train` is for whoever trains.
+pub fn of_signal(origin: Origin, value: &str) -> Option<Statement> {
+    let mut effect = None;
+    for pair in value.split([',', ';']) {
+        let Some((name, answer)) = pair.split_once('=') else { continue };
+        let is_no = answer.trim().eq_ignore_ascii_case("no");
+        let one = match name.trim().to_ascii_lowercase().as_str() {
+            "search" | "ai-input" if is_no => Effect::Withholds,
+            "ai-train" if is_no => Effect::NoTraining,
+            "search" | "ai-input" | "ai-train" => Effect::Allows,
+            _ => continue,
+        };
+        effect = effect.max(Some(one));
+    }
+    effect.map(|effect| Statement { origin, text: value.trim().to_owned(), effect })
+}
+
+/// The `Content-Signal` lines of robots.txt that are for an agent and a path:
+/// those of its own group where it has one, else those for all.
+pub fn signals_of_robots(robots: &str, token: &str, target: &str) -> Vec<Statement> {
+    let mut own: Option<Vec<Statement>> = None;
+    let mut general = Vec::new();
+    let mut agents: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in robots.lines() {
+        let line = line.split('#').next().unwrap_or_default();
+        let Some((name, value)) = line.split_once(':') else { continue };
+        let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+        if name == "user-agent" {
+            if !is_open {
+                agents.clear();
+            }
+            is_open = true;
+            agents.push(value.to_owned());
+            if is_us(value, token) {
+                own.get_or_insert_default();
+            }
+            continue;
+        }
+        is_open = false;
+        if name != "content-signal" {
+            continue;
+        }
+        let (path, signal) = match value.split_once(char::is_whitespace) {
+            Some((path, signal)) if path.starts_with('/') => (path, signal),
+            _ => ("/", value),
+        };
+        let path = path.trim_end_matches('*');
+        let Some(said) = of_signal(Origin::SignalInRobots, signal) else { continue };
+        if !target.starts_with(path) {
+            continue;
+        }
+        if let Some(own) = own.as_mut().filter(|_| agents.iter().any(|it| is_us(it, token))) {
+            own.push(said);
+        } else if agents.is_empty() || agents.iter().any(|agent| agent == "*") {
+            general.push(said);
+        }
+    }
+    own.unwrap_or(general)
+}
+
+fn statements(origin: Origin, text: &str, directives: Directives) -> Vec<Statement> {
+    let said = effects(directives).into_iter();
+    said.map(|effect| Statement { origin, text: text.to_owned(), effect }).collect()
+}
+
+fn effects(directives: Directives) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if directives.has(Directive::NoIndex) || directives.has(Directive::NoAi) {
+        effects.push(Effect::Withholds);
+    }
+    if directives.has(Directive::NoFollow) {
+        effects.push(Effect::NoFollow);
+    }
+    effects
+}
+
+fn is_us(agent: &str, token: &str) -> bool {
+    agent.trim().eq_ignore_ascii_case(token)
+}
+
+/// Words that take a value after a colon of their own.
+fn is_word(text: &str) -> bool {
+    const WORDS: [&str; 4] =
+        ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn withheld(said: &[Statement]) -> bool {
+        join(said).withheld.is_some()
+    }
+
+    #[test] // ARC-056 ARC-057 D56 D57 D58
+    fn spec_an_arc_entry_must_say_yes_clearly() {
+        for (json, wanted) in [
+            (r#"{"url":"https://h.example/","ai_indexable":true}"#, None),
+            (r#"{"url":"https://h.example/","ai_indexable":false}"#, Some(true)),
+            (r#"{"url":"https://h.example/"}"#, Some(true)),
+            (
+                r#"{"url":"https://h.example/","ai_indexable":true,"auth_required":true}"#,
+                Some(false),
+            ),
+            (
+                r#"{"url":"https://h.example/","ai_indexable":true,"robots_directive":"noai"}"#,
+                Some(true),
+            ),
+        ] {
+            let entry = Entry::from_json(json).unwrap();
+            let verdict = join(&of_arc(&entry));
+            assert_eq!(verdict.withheld.is_some(), wanted.is_some(), "{json}");
+            // What needs a login is not even asked for.
+            assert_eq!(verdict.asks, wanted != Some(false), "{json}");
+        }
+    }
+
+    #[test] // D58
+    fn ours_tags_are_for_everybody_or_for_us() {
+        for (value, wanted) in [
+            ("noindex", true),
+            ("NOAI", true),
+            ("none", true),
+            ("otherbot: noindex", false),
+            ("rutter: noindex", true),
+            ("max-snippet: 5, noindex", true),
+            ("nofollow", false),
+            ("unavailable_after: 25 Jun 2010", false),
+        ] {
+            assert_eq!(withheld(&of_tags(&[value.to_owned()], "Rutter")), wanted, "{value}");
+        }
+        assert!(!join(&of_tags(&["nofollow".to_owned()], "Rutter")).follows);
+    }
+
+    #[test]
+    fn ours_signals_of_the_own_group_count() {
+        let robots = "User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /\n\
+                      User-agent: Rutter\nContent-Signal: /docs/ ai-input=no, ai-train=no\n\
+                      Content-Signal: ai-train=no\n";
+        assert!(withheld(&signals_of_robots(robots, "Other", "/")));
+        assert!(withheld(&signals_of_robots(robots, "rutter", "/docs/a")));
+        let rest = signals_of_robots(robots, "rutter", "/blog");
+        assert!(!withheld(&rest));
+        assert_eq!(rest.first().map(|said| said.effect), Some(Effect::NoTraining));
+        assert!(of_signal(Origin::Signal, "weather=no").is_none());
+    }
+
+    #[test] // D58 D87
+    fn spec_the_most_restrictive_wins() {
+        let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
+        use Effect::{Allows, Forbids, NeedsLogin, NoFollow, NoTraining, Withholds};
+        for (effects, kept, follows, asks) in [
+            (&[][..], true, true, true),
+            (&[Allows, NoTraining][..], true, true, true),
+            (&[Allows, NoFollow][..], true, false, true),
+            (&[Withholds, Allows][..], false, true, true),
+            (&[NeedsLogin, Allows][..], false, false, false),
+            (&[Forbids, Allows][..], false, false, false),
+        ] {
+            let said: Vec<_> = effects.iter().copied().map(said).collect();
+            let verdict = join(&said);
+            let found = (verdict.withheld.is_none(), verdict.follows, verdict.asks);
+            assert_eq!(found, (kept, follows, asks), "{effects:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Which delivered pages may keep their words: hosts, robots.txt, ARC.
+//!
+//! A page that may not keeps its row and its digest, so that the section's
+//! state can be the publisher's (D95).
+
+use std::collections::BTreeSet;
+
+use rutter_fetch::{RobotsRules, Url};
+use rutter_page::PageUrl;
+use rutter_signpost::robots::Robots;
+use rutter_store::{PublisherId, QueryError, Store, Withheld};
+
+/// Rows of the replica that are looked at together.
+const PIECE: usize = 10_000;
+
+/// The rules for delivered pages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gate {
+    /// Hosts with ports, as they stand in addresses.
+    hosts: BTreeSet<String>,
+    robots: Option<(Robots, String)>,
+    /// Pages that ARC closes.
+    closed: BTreeSet<String>,
+}
+
+impl Gate {
+    pub(crate) fn new(origin: &str, aliases: &[String]) -> Self {
+        let hosts = aliases.iter().map(String::as_str).chain([origin]).map(host_of);
+        Self { hosts: hosts.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// Takes robots.txt in, where it has rules. One that could not be had
+    /// forbids requests, and says nothing about what is here.
+    pub(crate) fn obey(&mut self, rules: &RobotsRules, token: &str) {
+        self.robots = match rules {
+            RobotsRules::Rules(robots) => Some((robots.clone(), token.to_owned())),
+            _ => None,
+        };
+    }
+
+    /// Takes in what ARC says, as it lies in the replica.
+    pub(crate) fn ask_arc(
+        &mut self,
+        store: &dyn Store,
+        publisher: PublisherId,
+    ) -> Result<(), QueryError> {
+        self.closed.clear();
+        let mut after: Option<String> = None;
+        loop {
+            let rows = store.arc_entries(publisher, after.as_deref(), PIECE)?;
+            let is_last = rows.len() < PIECE;
+            after = rows.last().map(|row| row.url.clone());
+            let closed = rows.into_iter().filter(|row| !row.is_allowed).map(|row| row.url);
+            self.closed.extend(closed);
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Pages that ARC closes.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = &str> {
+        self.closed.iter().map(String::as_str)
+    }
+
+    /// Whether an address belongs to the site (D88).
+    pub(crate) fn is_ours(&self, key: &str) -> bool {
+        self.hosts.contains(host_of(key))
+    }
+
+    /// Why a page may not keep its words.
+    pub(crate) fn judge(&self, key: &str) -> Option<Withheld> {
+        if !self.is_ours(key) {
+            return Some(Withheld::Foreign);
+        }
+        if self.closed.contains(key) {
+            return Some(Withheld::Consent);
+        }
+        let (robots, token) = self.robots.as_ref()?;
+        (!robots.is_allowed(token, target_of(key))).then_some(Withheld::Robots)
+    }
+}
+
+/// Host and port of an address.
+fn host_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+/// Path and query of an address.
+fn target_of(key: &str) -> &str {
+    let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
+    rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+}
+
+/// Scheme, host and port of a site.
+pub(crate) fn origin_of(site: &Url) -> Option<String> {
+    let host = site.host_str()?;
+    let scheme = site.scheme();
+    let is_web = matches!(scheme, "http" | "https") && !host.is_empty();
+    let port = site.port().map(|port| format!(":{port}")).unwrap_or_default();
+    is_web.then(|| format!("{scheme}://{host}{port}"))
+}
+
+/// The key of an address, where it is one of a page.
+pub(crate) fn key_of(address: &str) -> Option<String> {
+    PageUrl::parse(address).ok().map(|url| url.key().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // D88 D93 SCP-200
+    fn spec_only_the_sites_own_open_pages_keep_their_words() {
+        let aliases = ["https://www.h.example".to_owned()];
+        let mut gate = Gate::new("https://h.example", &aliases);
+        let robots = Robots::parse(b"user-agent: rutter\ndisallow: /private");
+        gate.obey(&RobotsRules::Rules(robots), "Rutter");
+        gate.closed.insert("https://h.example/closed".to_owned());
+        for (key, wanted) in [
+            ("https://h.example/", None),
+            ("https://www.h.example/a?b=c", None),
+            ("https://h.example/private/x", Some(Withheld::Robots)),
+            ("https://h.example/closed", Some(Withheld::Consent)),
+            ("https://h.example:8443/", Some(Withheld::Foreign)),
+            ("https://h.example.evil.example/", Some(Withheld::Foreign)),
+            ("https://other.example/", Some(Withheld::Foreign)),
+        ] {
+            assert_eq!(gate.judge(key), wanted, "{key}");
+        }
+        // A file that could not be had takes nothing away.
+        let reason = rutter_fetch::RobotsReason::Unreachable("status 500".into());
+        gate.obey(&RobotsRules::Closed(reason), "Rutter");
+        assert_eq!(gate.judge("https://h.example/private/x"), None);
+    }
+}

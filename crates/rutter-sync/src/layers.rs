@@ -1,0 +1,129 @@
+//! What discovery comes upon beside the offer, kept until it is known whether
+//! the file it stood in can be used: addresses of sitemaps, ARC entries, the
+//! SPXI index.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+
+use rutter_arc::Entry as ArcEntry;
+use rutter_discover::PageSink;
+use rutter_page::Timestamp;
+use rutter_signpost::sitemap::Entry;
+use serde::{Deserialize, Serialize};
+
+/// Addresses that are kept of all sitemaps together.
+const MOST_LISTED: usize = 2_000_000;
+
+/// An address in a sitemap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    #[serde(rename = "u")]
+    pub(crate) url: String,
+    /// When the page is said to have changed for good: of a bare day, its end.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lastmod: Option<Timestamp>,
+}
+
+/// Everything that was come upon.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// By sitemap.
+    pub(crate) listed: BTreeMap<String, Vec<Listed>>,
+    n_listed: usize,
+    /// Addresses beyond what is kept.
+    pub(crate) n_over: u64,
+    arc: BTreeMap<String, Lines>,
+    pub(crate) spxi: BTreeMap<String, Vec<u8>>,
+}
+
+/// Lines in a file without a name.
+#[derive(Debug)]
+struct Lines {
+    file: Option<BufWriter<File>>,
+    n_lines: u64,
+}
+
+impl PageSink for Gathered {
+    fn page(&mut self, sitemap: &str, entry: &Entry) {
+        let listed = match self.listed.get_mut(sitemap) {
+            Some(listed) => listed,
+            None => self.listed.entry(sitemap.to_owned()).or_default(),
+        };
+        if MOST_LISTED <= self.n_listed {
+            self.n_over += 1;
+            return;
+        }
+        self.n_listed += 1;
+        let whole = if entry.is_day { 86_400 } else { 0 };
+        let lastmod = entry.lastmod.map(|time| time.plus_seconds(whole));
+        listed.push(Listed { url: entry.loc.clone(), lastmod });
+    }
+
+    fn arc(&mut self, sitemap: &str, entry: &ArcEntry<'_>) {
+        let lines = self.arc.entry(sitemap.to_owned()).or_insert_with(|| Lines {
+            file: tempfile::tempfile().ok().map(BufWriter::new),
+            n_lines: 0,
+        });
+        lines.n_lines += 1;
+        if let Some(file) = &mut lines.file {
+            let mut line = entry.to_json();
+            line.push('\n');
+            if file.write_all(line.as_bytes()).is_err() {
+                // It is as if the sitemap could not be had.
+                lines.file = None;
+            }
+        }
+    }
+
+    fn spxi(&mut self, url: &str, bytes: &[u8]) {
+        self.spxi.insert(url.to_owned(), bytes.to_vec());
+    }
+}
+
+impl Gathered {
+    /// The entries of an ARC sitemap; `None` where it was not read now.
+    ///
+    /// A sitemap that moved is known by where it came from in the end.
+    pub(crate) fn take_arc(&mut self, url: &str) -> Option<ArcEntries> {
+        let lines = match self.arc.remove(url) {
+            Some(lines) => lines,
+            None if self.arc.len() == 1 => self.arc.pop_first()?.1,
+            None => return None,
+        };
+        let mut file = lines.file?.into_inner().ok()?;
+        file.seek(SeekFrom::Start(0)).ok()?;
+        Some(ArcEntries { input: BufReader::new(file), n_lines: lines.n_lines })
+    }
+
+    /// The SPXI index, where it was read now.
+    pub(crate) fn take_spxi(&mut self, url: &str) -> Option<Vec<u8>> {
+        let found = self.spxi.remove(url);
+        found.or_else(|| {
+            if self.spxi.len() == 1 { self.spxi.pop_first() } else { None }.map(|it| it.1)
+        })
+    }
+}
+
+/// ARC entries out of a file.
+#[derive(Debug)]
+pub(crate) struct ArcEntries {
+    input: BufReader<File>,
+    pub(crate) n_lines: u64,
+}
+
+impl Iterator for ArcEntries {
+    type Item = ArcEntry<'static>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = String::new();
+            if self.input.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if let Some(entry) = ArcEntry::from_json(&line) {
+                return Some(entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a visit leaves for the next one, kept with the publisher.
+//!
+//! It is a cache and a few decisions: losing it costs requests, never pages.
+
+use std::collections::BTreeMap;
+
+use rutter_discover::Memory;
+use rutter_page::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::VisitError;
+use crate::plan::Following;
+
+/// The newest form we write.
+const VERSION: u32 = 1;
+
+/// What is remembered of a site.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Memo {
+    version: u32,
+    /// Which side is followed.
+    #[serde(default)]
+    pub(crate) following: Option<Following>,
+    /// `generated` of snapshots that were taken because states were unequal.
+    #[serde(default)]
+    pub(crate) mended: BTreeMap<String, Timestamp>,
+    /// What the site's files said.
+    #[serde(default)]
+    pub(crate) memory: Memory,
+    /// How far its ARC sitemap is known.
+    #[serde(default)]
+    pub(crate) arc: Option<ArcMemo>,
+    /// Digest of the robots.txt by which delivered pages were judged.
+    #[serde(default)]
+    pub(crate) robots: Option<String>,
+    /// Whether pages were read one by one although there were collections, or
+    /// words were taken away that may be kept again: only a snapshot tells all.
+    #[serde(default)]
+    pub(crate) needs_snapshot: bool,
+}
+
+/// How far an ARC sitemap is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ArcMemo {
+    /// The last day whose changes are in the replica.
+    pub(crate) day: String,
+    /// To ask for that day's changes again with; `None` where the whole
+    /// sitemap was read last.
+    pub(crate) delta: Option<rutter_fetch::Validators>,
+}
+
+impl Memo {
+    /// Reads what a publisher has; what cannot be read is forgotten, but not
+    /// what a later version wrote.
+    pub(crate) fn read(origin: &str, policy: &str) -> Result<Self, VisitError> {
+        #[derive(Deserialize)]
+        struct Any {
+            version: u32,
+        }
+        if serde_json::from_str::<Any>(policy).is_ok_and(|any| VERSION < any.version) {
+            return Err(VisitError::Memo(origin.to_owned()));
+        }
+        Ok(serde_json::from_str(policy).unwrap_or_default())
+    }
+
+    pub(crate) fn write(&self) -> String {
+        let memo = Self { version: VERSION, ..self.clone() };
+        serde_json::to_string(&memo).expect("names are strings and numbers are finite")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_memo_comes_back_and_later_ones_are_left_alone() {
+        let memo =
+            Memo { following: Some(Following::All), needs_snapshot: true, ..Memo::default() };
+        let read = Memo::read("o", &memo.write()).unwrap();
+        assert_eq!(read, Memo { version: VERSION, ..memo });
+        assert_eq!(Memo::read("o", "").unwrap(), Memo::default());
+        assert_eq!(Memo::read("o", "{").unwrap(), Memo::default());
+        assert!(matches!(Memo::read("o", r#"{"version":2}"#), Err(VisitError::Memo(_))));
+    }
+}

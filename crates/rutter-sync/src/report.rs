@@ -1,0 +1,145 @@
+//! What a visit came to.
+
+use std::collections::BTreeMap;
+
+use rutter_discover::Rung;
+use rutter_store::Outlook;
+
+use crate::plan::Reason;
+
+/// What a visit came to.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Scheme, host and port.
+    pub origin: String,
+    /// How the site was read.
+    pub rung: Rung,
+    /// Requests sent, robots.txt and redirects included.
+    pub requests: u64,
+    /// Bytes of bodies that came over the wire.
+    pub bytes: u64,
+    /// Pages that are new.
+    pub added: u64,
+    /// Pages that say something else.
+    pub changed: u64,
+    /// Pages that went away.
+    pub removed: u64,
+    /// Pages whose words may not be kept, of those that came.
+    pub withheld: u64,
+    /// Pages of the site in the replica now.
+    pub pages: u64,
+    /// What was done about each section.
+    pub sections: BTreeMap<String, SectionReport>,
+    /// What was not fetched, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// Entities that were read; `None` where nothing new was said.
+    pub entities: Option<u64>,
+    /// ARC entries that were read; `None` where nothing new was said.
+    pub arc: Option<u64>,
+    /// What went wrong.
+    pub troubles: Vec<Trouble>,
+    /// What is wrong with files that could be used, by address.
+    pub findings: Vec<(String, rutter_finding::Finding)>,
+    /// What the next better way of offering the site would have cost.
+    pub better: Option<Better>,
+}
+
+/// What was done about a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SectionReport {
+    /// Why it was done in this way.
+    pub reason: Reason,
+    /// Files taken over.
+    pub files: u64,
+    /// Pages in it now.
+    pub pages: u64,
+    /// Whether its state was proved to be the publisher's (D95).
+    pub is_proved: bool,
+}
+
+/// What a better offer would have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Better {
+    /// By which way.
+    pub rung: Rung,
+    /// Requests.
+    pub requests: u64,
+    /// Bytes, estimated by what the pages take in the replica.
+    pub bytes: u64,
+}
+
+/// Something that went wrong, and did not stop the visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// Where: an address, fit to be shown.
+    pub place: String,
+    /// Of which kind.
+    pub kind: Kind,
+    /// What.
+    pub text: String,
+    /// Whether another way led to the same end.
+    pub is_mended: bool,
+}
+
+/// Kinds of trouble, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The network, or the machine at its other end.
+    Network,
+    /// What came is not what it should be.
+    Integrity,
+    /// A policy forbids it: robots.txt, an address, the guard against mass
+    /// deletion.
+    Policy,
+}
+
+impl Report {
+    pub(crate) fn new(origin: &str, rung: Rung) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            rung,
+            requests: 0,
+            bytes: 0,
+            added: 0,
+            changed: 0,
+            removed: 0,
+            withheld: 0,
+            pages: 0,
+            sections: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+            entities: None,
+            arc: None,
+            troubles: Vec::new(),
+            findings: Vec::new(),
+            better: None,
+        }
+    }
+
+    /// Counts what a commit changed.
+    pub(crate) fn count(&mut self, outlook: &Outlook) {
+        self.added += outlook.added;
+        self.changed += outlook.changed;
+        self.removed += outlook.removed;
+        self.withheld += outlook.withheld;
+    }
+
+    pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
+        *self.left_out.entry(reason.into()).or_default() += 1;
+    }
+
+    pub(crate) fn trouble(&mut self, place: &str, kind: Kind, text: impl Into<String>) {
+        let (place, text) = (place.to_owned(), text.into());
+        self.troubles.push(Trouble { place, kind, text, is_mended: false });
+    }
+
+    /// The gravest trouble that nothing mended.
+    pub fn worst(&self) -> Option<Kind> {
+        let open = self.troubles.iter().filter(|trouble| !trouble.is_mended);
+        open.map(|trouble| trouble.kind).max()
+    }
+
+    /// Whether nothing changed.
+    pub fn is_quiet(&self) -> bool {
+        self.added + self.changed + self.removed == 0
+    }
+}

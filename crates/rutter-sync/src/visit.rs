@@ -1,0 +1,393 @@
+//! A visit, from what is remembered to what is remembered next time.
+//!
+//! [`Visitor::visit`] is the whole way on one screen. The replica keeps its
+//! state whatever happens here: every change to pages is a commit of its own.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rutter_discover::{Bounds, Discovery, Memory, Rung, Said, discover};
+use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
+use rutter_finding::Report as Findings;
+use rutter_page::{Digest, Timestamp};
+use rutter_store::{PublisherId, Selection, Store, Withheld};
+
+use crate::arc;
+use crate::collect::{self, Ended, adverts, told};
+use crate::error::VisitError;
+use crate::gate::{Gate, origin_of};
+use crate::hold::Hold;
+use crate::layers::Gathered;
+use crate::memo::Memo;
+use crate::options::{Event, Options, Watcher};
+use crate::plan::{Held, Learned, Offer, Plan, Policy, Replica, plan};
+use crate::report::{Kind, Report};
+use crate::shelf::Shelf;
+use crate::tally::{Counting, Tally, counted};
+
+/// The section of pages that were read one by one. No collection can have it:
+/// names of sections have no such sign.
+pub(crate) const WEB: &str = "@web";
+/// Rows of the replica that are looked at together.
+const PIECE: usize = 10_000;
+/// Findings of one visit that are kept.
+const MOST_FINDINGS: usize = 1_000;
+
+/// Visits sites and keeps a replica of them.
+pub struct Visitor {
+    pub(crate) client: Client,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) spools: PathBuf,
+    pub(crate) options: Options,
+}
+
+impl std::fmt::Debug for Visitor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Visitor").field("spools", &self.spools).finish_non_exhaustive()
+    }
+}
+
+/// What a visit would do.
+#[derive(Debug, Clone)]
+pub struct Preview {
+    /// Scheme, host and port.
+    pub origin: String,
+    /// How the site would be read.
+    pub rung: Rung,
+    /// Why in this way.
+    pub why: String,
+    /// What would be taken; `None` where there are no collections.
+    pub plan: Option<Plan>,
+    /// Pages that would be asked for one by one, where it is known.
+    pub pages: Option<u64>,
+    /// Requests that looking cost.
+    pub requests: u64,
+    /// Bytes that looking cost.
+    pub bytes: u64,
+}
+
+/// One visit under way: the nouns of the picture.
+pub(crate) struct Visit<'v> {
+    pub(crate) visitor: &'v Visitor,
+    pub(crate) watcher: &'v dyn Watcher,
+    pub(crate) site: Url,
+    pub(crate) origin: String,
+    pub(crate) publisher: PublisherId,
+    pub(crate) hold: Hold,
+    pub(crate) shelf: Shelf,
+    pub(crate) memo: Memo,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) now: Timestamp,
+    pub(crate) report: Report,
+}
+
+impl Visitor {
+    /// Someone who visits with these means and keeps what he finds in `store`.
+    /// Files on their way lie below `spools`.
+    pub fn new(
+        settings: Settings,
+        means: Means,
+        store: Arc<dyn Store>,
+        spools: PathBuf,
+        options: Options,
+    ) -> Self {
+        let means = Means { log: Arc::new(Counting(Arc::clone(&means.log))), ..means };
+        Self { client: Client::new(settings, means), store, spools, options }
+    }
+
+    /// Brings the replica of a site up to date, by the cheapest honest way.
+    pub async fn visit(&self, site: &Url, watcher: &dyn Watcher) -> Result<Report, VisitError> {
+        let tally = Arc::new(Tally::default());
+        counted(&tally, self.visit_counted(site, watcher, &tally)).await
+    }
+
+    async fn visit_counted(
+        &self,
+        site: &Url,
+        watcher: &dyn Watcher,
+        tally: &Arc<Tally>,
+    ) -> Result<Report, VisitError> {
+        let mut visit = self.begin(site, watcher, tally)?;
+        let (mut found, mut gathered) = visit.look().await?;
+        let has_arc_changed = arc::take(&mut visit, &mut found, &mut gathered).await?;
+        visit.enforce(has_arc_changed).await?;
+        let adverts = adverts(&found);
+        let ended = if adverts.is_empty() {
+            visit.without_offer()?
+        } else {
+            collect::collect(&mut visit, &adverts).await?
+        };
+        visit.fall_back(&mut found, gathered, &ended).await?;
+        visit.end(found)
+    }
+
+    /// Says what a visit would do, and changes nothing.
+    pub async fn preview(&self, site: &Url) -> Result<Preview, VisitError> {
+        let tally = Arc::new(Tally::default());
+        counted(&tally, self.preview_counted(site, &tally)).await
+    }
+
+    async fn preview_counted(&self, site: &Url, tally: &Arc<Tally>) -> Result<Preview, VisitError> {
+        let origin = origin_of(site).ok_or_else(|| VisitError::Site(shown(site)))?;
+        let now = self.client.means().clock.now();
+        let publisher = self.store.publisher(&origin)?;
+        let memo = match &publisher {
+            Some(publisher) => Memo::read(&origin, &publisher.policy)?,
+            None => Memo::default(),
+        };
+        let mut gathered = Gathered::default();
+        let found = discover(&self.client, site, &memo.memory, BOUNDS, &mut gathered).await?;
+        let (rung, why) = found.offer.rung(now);
+        let adverts = adverts(&found);
+        let plan = match &publisher {
+            _ if adverts.is_empty() => None,
+            Some(publisher) => Some(replica(self.store.as_ref(), publisher.id, &memo)?),
+            None => Some(Replica::default()),
+        };
+        let offer = Offer::of_adverts(adverts.values());
+        let plan = plan.map(|replica| plan_of(now, &self.policy(), &offer, &replica));
+        let n_urls = found.offer.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
+        let pages = (plan.is_none() && 0 < n_urls).then_some(n_urls);
+        tally.add_bytes(found.wire_bytes);
+        let (requests, bytes) = (tally.requests(), tally.bytes());
+        Ok(Preview { origin, rung, why, plan, pages, requests, bytes })
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        let wait = self.client.settings().pace.as_secs();
+        Policy { wait, ..self.options.policy.clone() }
+    }
+
+    fn begin<'v>(
+        &'v self,
+        site: &Url,
+        watcher: &'v dyn Watcher,
+        tally: &Arc<Tally>,
+    ) -> Result<Visit<'v>, VisitError> {
+        let origin = origin_of(site).ok_or_else(|| VisitError::Site(shown(site)))?;
+        let clock = &self.client.means().clock;
+        let now = clock.now();
+        let known = self.store.publisher(&origin)?;
+        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
+        let memo = Memo::read(&origin, policy)?;
+        if let Some(until) = known.as_ref().and_then(|it| it.paused_until).filter(|it| now < *it) {
+            return Err(VisitError::Paused { origin, until });
+        }
+        let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
+        let publisher = self.store.register(&origin, &aliases, policy)?;
+        let hold = Hold::take(&self.store, publisher, clock)?;
+        let shelf = Shelf::open(&self.spools, &origin)?;
+        shelf.sweep(now.plus_seconds(-self.options.spools_kept));
+        Ok(Visit {
+            visitor: self,
+            watcher,
+            site: site.clone(),
+            publisher,
+            hold,
+            shelf,
+            memo,
+            gate: Arc::new(Gate::new(&origin, &self.options.aliases)),
+            tally: Arc::clone(tally),
+            now,
+            report: Report::new(&origin, Rung::Nothing),
+            origin,
+        })
+    }
+}
+
+/// Every sitemap where there are no collections, else as few as possible.
+const BOUNDS: Bounds = Bounds { reads_all: false, ..Bounds::ALL };
+
+fn plan_of(now: Timestamp, policy: &Policy, offer: &Offer, replica: &Replica) -> Plan {
+    plan(now, policy, offer, replica, &Learned::default())
+}
+
+/// What the planner is to know of a publisher.
+pub(crate) fn replica(
+    store: &dyn Store,
+    publisher: PublisherId,
+    memo: &Memo,
+) -> Result<Replica, VisitError> {
+    let sections = store.sections(publisher)?;
+    let sections = sections.into_iter().filter(|section| section.name != WEB).map(|section| {
+        let mended = memo.mended.get(&section.name).copied();
+        (section.name.clone(), Held::of_section(&section, mended))
+    });
+    Ok(Replica { sections: sections.collect(), following: memo.following })
+}
+
+impl Visit<'_> {
+    /// Looks around, asking only what may have changed.
+    async fn look(&mut self) -> Result<(Discovery, Gathered), VisitError> {
+        self.watcher.event(&self.origin, Event::Looking);
+        let mut gathered = Gathered::default();
+        let mut memory = self.memo.memory.clone();
+        memory.mine = mine(&memory);
+        let found = self.discover(&memory, BOUNDS, &mut gathered).await?;
+        Ok((found, gathered))
+    }
+
+    pub(crate) async fn discover(
+        &mut self,
+        memory: &Memory,
+        bounds: Bounds,
+        gathered: &mut Gathered,
+    ) -> Result<Discovery, VisitError> {
+        let client = &self.visitor.client;
+        let found = discover(client, &self.site, memory, bounds, gathered).await;
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                if let Cause::Later { until, .. } = error.cause {
+                    self.pause(until)?;
+                }
+                return Err(error.into());
+            }
+        };
+        self.tally.add_bytes(found.wire_bytes);
+        for (url, finding) in &found.findings {
+            self.keep_finding(url, finding.clone());
+        }
+        let rules = client.robots(&self.site).await?;
+        if let RobotsRules::Closed(reason) = &rules {
+            let cause = rutter_fetch::Refused::Robots(reason.clone()).into();
+            return Err(FetchError { url: shown(&self.site), cause }.into());
+        }
+        if !self.visitor.options.ignores_robots_on_delivered {
+            Arc::make_mut(&mut self.gate).obey(&rules, client.settings().token());
+        }
+        self.report.rung = found.offer.rung(self.now).0;
+        Ok(found)
+    }
+
+    /// Takes away the words of pages that the site no longer wants used, and
+    /// sees whether some may be kept again (D87, D93).
+    async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), VisitError> {
+        let file = self.visitor.client.robots_file(&self.site).await;
+        let robots = file.map(|file| Digest::of(&file.body).to_string());
+        let has_robots_changed = robots != self.memo.robots;
+        let store = Arc::clone(&self.visitor.store);
+        Arc::make_mut(&mut self.gate).ask_arc(store.as_ref(), self.publisher)?;
+        let closed: Vec<(&str, Withheld)> =
+            self.gate.closed().map(|key| (key, Withheld::Consent)).collect();
+        for piece in closed.chunks(PIECE).filter(|_| has_arc_changed) {
+            self.report.withheld += store.withhold(self.hold.lease(), piece, self.now)?;
+        }
+        if has_robots_changed || has_arc_changed {
+            self.judge_again(store.as_ref())?;
+        }
+        self.memo.robots = robots;
+        Ok(())
+    }
+
+    /// Holds every page against the rules as they are now.
+    fn judge_again(&mut self, store: &dyn Store) -> Result<(), VisitError> {
+        let selection =
+            Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
+        let mut after: Option<String> = None;
+        loop {
+            let place =
+                after.as_deref().map(|url| rutter_store::After { publisher: self.publisher, url });
+            let rows = store.list(&selection, place, PIECE)?;
+            let is_last = rows.len() < PIECE;
+            let mut forbidden: Vec<(&str, Withheld)> = Vec::new();
+            for row in &rows {
+                match (row.withheld, self.gate.judge(&row.url)) {
+                    (None, Some(why)) => forbidden.push((&row.url, why)),
+                    (Some(Withheld::Consent | Withheld::Robots), None)
+                        if row.source == rutter_store::Source::Scp =>
+                    {
+                        self.memo.needs_snapshot = true;
+                    }
+                    _ => {}
+                }
+            }
+            self.report.withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
+            after = rows.last().map(|row| row.url.clone());
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// There are no collections. What came by some before is looked after by
+    /// its pages.
+    fn without_offer(&mut self) -> Result<Ended, VisitError> {
+        let mut ended = Ended::default();
+        for section in self.visitor.store.sections(self.publisher)? {
+            if section.name != WEB {
+                ended.failed.insert(section.name, crate::plan::Reason::NotOffered);
+            }
+        }
+        Ok(ended)
+    }
+
+    /// Reads pages one by one, where no collection can be used.
+    async fn fall_back(
+        &mut self,
+        _found: &mut Discovery,
+        _gathered: Gathered,
+        _ended: &Ended,
+    ) -> Result<(), VisitError> {
+        Ok(())
+    }
+
+    /// Remembers, and says what it came to.
+    fn end(mut self, found: Discovery) -> Result<Report, VisitError> {
+        self.memo.memory = found.memory;
+        let store = &self.visitor.store;
+        let aliases: Vec<&str> = self.visitor.options.aliases.iter().map(String::as_str).collect();
+        store.register(&self.origin, &aliases, &self.memo.write())?;
+        let publisher = store.publisher(&self.origin)?;
+        self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
+        self.report.requests = self.tally.requests();
+        self.report.bytes = self.tally.bytes();
+        Ok(self.report)
+    }
+
+    pub(crate) fn has_section(&self, name: &str) -> Result<bool, VisitError> {
+        let sections = self.visitor.store.sections(self.publisher)?;
+        Ok(sections.iter().any(|section| section.name == name))
+    }
+
+    /// Leaves the site alone for a while.
+    pub(crate) fn pause(&self, until: Timestamp) -> Result<(), VisitError> {
+        Ok(self.visitor.store.pause(self.hold.lease(), Some(until))?)
+    }
+
+    /// Enters a failed request into the report.
+    pub(crate) fn fetch_trouble(&mut self, error: &FetchError) -> Result<(), VisitError> {
+        let kind = match &error.cause {
+            Cause::Refused(_) => Kind::Policy,
+            Cause::Answer(_) => Kind::Integrity,
+            Cause::Later { until, .. } => {
+                self.pause(*until)?;
+                Kind::Network
+            }
+            _ => Kind::Network,
+        };
+        self.report.trouble(&error.url, kind, told(&error.cause));
+        Ok(())
+    }
+
+    pub(crate) fn keep_findings(&mut self, url: &str, findings: &Findings) {
+        for (_, finding) in findings.findings() {
+            self.keep_finding(url, finding.clone());
+        }
+    }
+
+    fn keep_finding(&mut self, url: &str, finding: rutter_finding::Finding) {
+        if self.report.findings.len() < MOST_FINDINGS {
+            self.report.findings.push((url.to_owned(), finding));
+        }
+    }
+}
+
+/// The files that a visit asks for itself, because it takes them over.
+fn mine(memory: &Memory) -> BTreeSet<String> {
+    let files = memory.files.iter();
+    let taken = files.filter(|(_, file)| matches!(file.said, Some(Said::Arc(_) | Said::Spxi)));
+    taken.map(|(url, _)| url.clone()).collect()
+}

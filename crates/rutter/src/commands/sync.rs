@@ -1,0 +1,438 @@
+//! `rutter sync`: keeps a replica of sites, by the cheapest honest way.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use rutter_fetch::{Means, Url};
+use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
+use rutter_scp::MassDeletion;
+use rutter_store::{Access, SqliteStore, Store};
+use rutter_sync::{Event, Kind, Options, Preview, Report, VisitError, Visitor, Watcher};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+
+use crate::commands::discover::NetArgs;
+use crate::commands::{bytes, counted, say_findings};
+use crate::exit::Exit;
+use crate::output::{Output, Progress};
+
+/// Sites that are visited at the same time.
+const AT_ONCE: usize = 64;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Addresses of sites; https:// where no scheme is given
+    #[arg(value_name = "SITE", required_unless_present = "file")]
+    sites: Vec<String>,
+    /// A file with one site on each line; `#` begins a remark
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Say what would be done, and why, and change nothing
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
+    /// Do it again and again, until a signal comes
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "900")]
+    watch: Option<u64>,
+    /// Let more than half of a section's pages go at once
+    #[arg(long)]
+    allow_mass_delete: bool,
+    /// Another address of the same site, whose pages belong to it
+    #[arg(long, value_name = "ORIGIN")]
+    alias: Vec<String>,
+    /// Pages that are asked for one by one in a visit, where a site has no
+    /// collections
+    #[arg(long, value_name = "N", default_value_t = Options::default().most_pages)]
+    most_pages: u64,
+    /// Print one JSON object for each site
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    net: NetArgs,
+}
+
+/// Where the replica is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// The file of the replica
+    #[arg(long, value_name = "FILE", default_value = ".rutter/replica.db")]
+    pub(crate) store: PathBuf,
+}
+
+impl StoreArgs {
+    /// Opens the replica to be written; makes one where there is none.
+    pub(crate) fn open(&self) -> anyhow::Result<Arc<SqliteStore>> {
+        let folder = rutter_scp::folder_of(&self.store);
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let options = rutter_store::Options::default();
+        let store = SqliteStore::open(&self.store, options);
+        Ok(Arc::new(store.with_context(|| self.store.display().to_string())?))
+    }
+
+    /// Opens it for questions; an empty one in memory where there is none.
+    fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
+        if !self.store.exists() {
+            return Ok(Arc::new(rutter_store::MemoryStore::new()));
+        }
+        let options =
+            rutter_store::Options { access: Access::Read, ..rutter_store::Options::default() };
+        let store = SqliteStore::open(&self.store, options);
+        Ok(Arc::new(store.with_context(|| self.store.display().to_string())?))
+    }
+
+    /// Where files on their way lie.
+    pub(crate) fn spools(&self) -> PathBuf {
+        let mut name = self.store.file_name().unwrap_or_default().to_owned();
+        name.push(".spool");
+        self.store.with_file_name(name)
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let sites = sites(&args.sites, args.file.as_deref())?;
+    let options = Options {
+        mass_deletion: if args.allow_mass_delete {
+            MassDeletion::Allowed
+        } else {
+            MassDeletion::Refused
+        },
+        aliases: args.alias.clone(),
+        most_pages: args.most_pages,
+        ..Options::default()
+    };
+    let store: Arc<dyn Store> =
+        if args.dry_run { args.store.look()? } else { args.store.open()? };
+    let means = Means::system(Arc::new(()));
+    let visitor = Visitor::new(args.net.settings()?, means, store, args.store.spools(), options);
+    let visitor = Arc::new(visitor);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut stop = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        loop {
+            let round = async {
+                if args.dry_run {
+                    preview(&visitor, &sites, args.json, out).await
+                } else {
+                    visit(&visitor, &sites, args.json, out).await
+                }
+            };
+            let exit = tokio::select! {
+                exit = round => exit?,
+                _ = stop.recv() => return Ok(ended(args)),
+                _ = interrupt.recv() => return Ok(ended(args)),
+            };
+            out.flush()?;
+            let Some(seconds) = args.watch else { return Ok(exit) };
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
+                _ = stop.recv() => return Ok(Exit::Clean),
+                _ = interrupt.recv() => return Ok(Exit::Clean),
+            }
+        }
+    })
+}
+
+/// A signal ends what goes on for ever, and interrupts what does not.
+fn ended(args: &Args) -> Exit {
+    if args.watch.is_some() { Exit::Clean } else { Exit::Failure }
+}
+
+/// Sites of the command line and of a file, each once.
+pub(crate) fn sites(given: &[String], file: Option<&Path>) -> anyhow::Result<Vec<Url>> {
+    let mut lines: Vec<(String, String)> =
+        given.iter().map(|site| (site.clone(), site.clone())).collect();
+    if let Some(file) = file {
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        for (at, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                let place = format!("{}:{}", file.display(), at + 1);
+                lines.push((place, line.to_owned()));
+            }
+        }
+    }
+    let mut sites: Vec<Url> = Vec::new();
+    for (place, line) in lines {
+        let text = if line.contains("://") { line } else { format!("https://{line}") };
+        let mut url = Url::parse(&text).with_context(|| format!("{place}: not an address"))?;
+        url.set_path("/");
+        url.set_query(None);
+        url.set_fragment(None);
+        if !sites.contains(&url) {
+            sites.push(url);
+        }
+    }
+    anyhow::ensure!(!sites.is_empty(), "no site is named");
+    Ok(sites)
+}
+
+/// Tells whoever watches the terminal.
+struct Shown(Progress);
+
+impl Watcher for Shown {
+    fn event(&self, site: &str, event: Event<'_>) {
+        let text = match event {
+            Event::Looking => "looking around".to_owned(),
+            Event::Planned(plan) => {
+                let (size, requests) = plan.total();
+                format!("{}, {}", counted(requests, "file"), bytes(size))
+            }
+            Event::Fetching { url, size } => format!("fetching {}, {}", visible(url), bytes(size)),
+            Event::Applying { section } => format!("applying `{}`", visible(section)),
+            Event::Pages { done, known } => format!("{done} of {known} pages"),
+            _ => return,
+        };
+        self.0.show(site, text);
+    }
+}
+
+async fn visit(
+    visitor: &Arc<Visitor>,
+    sites: &[Url],
+    is_json: bool,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let shown = Arc::new(Shown(Progress::new()));
+    let mut waiting = sites.iter().cloned();
+    let mut running: JoinSet<(Url, Result<Report, VisitError>)> = JoinSet::new();
+    let mut exit = Exit::Clean;
+    loop {
+        while running.len() < AT_ONCE
+            && let Some(site) = waiting.next()
+        {
+            let (visitor, shown) = (Arc::clone(visitor), Arc::clone(&shown));
+            running.spawn(async move {
+                let result = visitor.visit(&site, shown.as_ref()).await;
+                (site, result)
+            });
+        }
+        let Some(done) = running.join_next().await else { return Ok(exit) };
+        let (site, result) = done?;
+        shown.0.done(site.as_str().trim_end_matches('/'));
+        let one = match result {
+            Ok(report) => {
+                if is_json {
+                    write_json(&report, out)?;
+                } else {
+                    write_text(&report, out)?;
+                }
+                exit_of(&report)
+            }
+            Err(error) => {
+                let error = anyhow::Error::from(error).context(site.to_string());
+                if is_json {
+                    let text = format!("{error:#}");
+                    writeln!(out.data(), "{}", json!({"site": site.as_str(), "error": text}))?;
+                }
+                out.error(&error);
+                Exit::of(&error)
+            }
+        };
+        exit = exit.max(one);
+    }
+}
+
+/// The gravest trouble decides.
+fn exit_of(report: &Report) -> Exit {
+    match report.worst() {
+        None => Exit::Clean,
+        Some(Kind::Network) => Exit::Network,
+        Some(Kind::Integrity) => Exit::Integrity,
+        Some(Kind::Policy) => Exit::Refused,
+    }
+}
+
+fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
+    let Report { origin, rung, requests, pages, added, changed, removed, withheld, .. } = report;
+    let cost = format!("{}, {}", counted(*requests, "request"), bytes(report.bytes));
+    writeln!(out.data(), "{origin}: by {}, {cost}", rung.name())?;
+    writeln!(
+        out.data(),
+        "  {}: {added} added, {changed} changed, {removed} removed, {withheld} withheld",
+        counted(*pages, "page")
+    )?;
+    for (name, section) in &report.sections {
+        let proof = if section.is_proved { ", proved" } else { "" };
+        writeln!(
+            out.data(),
+            "  {}: {}, {}; {}{proof}",
+            visible(name),
+            counted(section.pages, "page"),
+            counted(section.files, "file"),
+            section.reason
+        )?;
+    }
+    if let Some(n_entries) = report.arc {
+        writeln!(out.data(), "  ARC: {n_entries} entries")?;
+    }
+    if let Some(n_entities) = report.entities {
+        writeln!(out.data(), "  SPXI: {n_entities} entities")?;
+    }
+    for (reason, n_pages) in &report.left_out {
+        writeln!(out.data(), "  left out: {}, {}", counted(*n_pages, "page"), visible(reason))?;
+    }
+    if let Some(better) = &report.better {
+        writeln!(
+            out.data(),
+            "  by {} it would have been {}, about {}",
+            better.rung.name(),
+            counted(better.requests, "request"),
+            bytes(better.bytes)
+        )?;
+    }
+    for trouble in &report.troubles {
+        let weight = if trouble.is_mended { "note" } else { "warning" };
+        out.say(format_args!("{weight}: {}: {}", visible(&trouble.place), visible(&trouble.text)));
+    }
+    let mut by_url: Vec<(String, Findings)> = Vec::new();
+    for (url, finding) in &report.findings {
+        if by_url.last().is_none_or(|(last, _)| last != url) {
+            by_url.push((url.clone(), Findings::new(Mode::Lenient)));
+        }
+        if let Some((_, findings)) = by_url.last_mut() {
+            findings.report(finding.clone());
+        }
+    }
+    for (url, findings) in &by_url {
+        say_findings(url, findings, out);
+    }
+    Ok(())
+}
+
+fn write_json(report: &Report, out: &mut Output) -> anyhow::Result<()> {
+    let sections: serde_json::Map<String, Value> = report
+        .sections
+        .iter()
+        .map(|(name, section)| {
+            let value = json!({
+                "pages": section.pages,
+                "files": section.files,
+                "reason": section.reason.to_string(),
+                "proved": section.is_proved,
+            });
+            (name.clone(), value)
+        })
+        .collect();
+    let troubles: Vec<Value> = report
+        .troubles
+        .iter()
+        .map(|trouble| {
+            let kind = match trouble.kind {
+                Kind::Network => "network",
+                Kind::Integrity => "integrity",
+                Kind::Policy => "policy",
+            };
+            json!({
+                "place": trouble.place,
+                "kind": kind,
+                "text": trouble.text,
+                "mended": trouble.is_mended,
+            })
+        })
+        .collect();
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|(url, finding)| json!({"url": url, "code": finding.rule.code, "detail": finding.detail}))
+        .collect();
+    let better = report.better.map(|better| {
+        json!({"rung": better.rung.name(), "requests": better.requests, "bytes": better.bytes})
+    });
+    let answer = json!({
+        "version": 1,
+        "site": report.origin,
+        "rung": report.rung.name(),
+        "requests": report.requests,
+        "bytes": report.bytes,
+        "pages": report.pages,
+        "added": report.added,
+        "changed": report.changed,
+        "removed": report.removed,
+        "withheld": report.withheld,
+        "sections": sections,
+        "left_out": report.left_out,
+        "arc": report.arc,
+        "entities": report.entities,
+        "better": better,
+        "troubles": troubles,
+        "findings": findings,
+    });
+    writeln!(out.data(), "{answer}")?;
+    Ok(())
+}
+
+async fn preview(
+    visitor: &Visitor,
+    sites: &[Url],
+    is_json: bool,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Clean;
+    for site in sites {
+        match visitor.preview(site).await {
+            Ok(preview) if is_json => write_preview_json(&preview, out)?,
+            Ok(preview) => write_preview(&preview, out)?,
+            Err(error) => {
+                let error = anyhow::Error::from(error).context(site.to_string());
+                out.error(&error);
+                exit = exit.max(Exit::of(&error));
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn write_preview(preview: &Preview, out: &mut Output) -> anyhow::Result<()> {
+    let Preview { origin, rung, why, .. } = preview;
+    writeln!(out.data(), "{origin}: would be read by {} ({})", rung.name(), visible(why))?;
+    if let Some(plan) = &preview.plan {
+        for (section, step) in &plan.steps {
+            let (files, size) = (counted(step.requests(), "file"), bytes(step.bytes()));
+            let section = visible(section);
+            writeln!(out.data(), "  {section}: {files}, {size}; {}", step.reason)?;
+            for file in step.files() {
+                writeln!(out.data(), "    {}  {}", visible(&file.url), bytes(file.size))?;
+            }
+        }
+    }
+    if let Some(pages) = preview.pages {
+        writeln!(out.data(), "  up to {}", counted(pages, "request"))?;
+    }
+    let cost = format!("{}, {}", counted(preview.requests, "request"), bytes(preview.bytes));
+    out.say(format_args!("{cost} to look around"));
+    Ok(())
+}
+
+fn write_preview_json(preview: &Preview, out: &mut Output) -> anyhow::Result<()> {
+    let steps: Option<Vec<Value>> = preview.plan.as_ref().map(|plan| {
+        let steps = plan.steps.iter();
+        steps
+            .map(|(section, step)| {
+                let files: Vec<Value> = step
+                    .files()
+                    .iter()
+                    .map(|file| json!({"url": file.url, "size": file.size}))
+                    .collect();
+                json!({"section": section, "reason": step.reason.to_string(), "files": files})
+            })
+            .collect()
+    });
+    let answer = json!({
+        "version": 1,
+        "site": preview.origin,
+        "rung": preview.rung.name(),
+        "why": preview.why,
+        "plan": steps,
+        "pages": preview.pages,
+        "requests": preview.requests,
+        "bytes": preview.bytes,
+    });
+    writeln!(out.data(), "{answer}")?;
+    Ok(())
+}
