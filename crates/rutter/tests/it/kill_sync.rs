@@ -137,7 +137,7 @@ impl Scene {
         sum.new += u32::from(found == self.new);
         let output = self.sync(database).stderr(Stdio::piped()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(pages(&path), self.new);
+        assert!(pages(&path) == self.new, "another sync does not get through");
         // What the attempt left half done is gone, too.
         let store = SqliteStore::open(&path, Options::default()).unwrap();
         assert_eq!(store.check(Depth::Bodies).unwrap(), Vec::<String>::new());
@@ -348,7 +348,7 @@ fn ours_a_replica_that_may_only_be_read_stays_as_it_is() {
     assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
     assert_eq!(talk(&output).lines().filter(|line| line.starts_with("error: ")).count(), 1);
     assert_eq!(fs::read(scene.path("disk/replica.db")).unwrap(), before);
-    assert_eq!(pages(&scene.path("disk/replica.db")), scene.old);
+    assert!(pages(&scene.path("disk/replica.db")) == scene.old);
     // What only reads goes on, from a file that has no log beside it.
     let mut command = rutter(scene.folder.path());
     command.args(["list", "--store", "disk/replica.db"]).stdout(Stdio::piped());
