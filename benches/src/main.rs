@@ -16,6 +16,7 @@
 mod arc;
 mod build;
 mod corpus;
+mod docsite;
 mod extract;
 mod load;
 mod logs;
@@ -28,6 +29,7 @@ mod serve;
 mod sitemap;
 mod spxi;
 mod store;
+mod sync;
 mod table;
 
 use std::path::PathBuf;
@@ -47,7 +49,7 @@ fn main() -> anyhow::Result<()> {
         }
         Some(
             chore @ ("arc" | "build" | "extract" | "load" | "logs" | "markers" | "scp" | "serve"
-            | "sitemap" | "spxi" | "store"),
+            | "sitemap" | "spxi" | "store" | "sync"),
         ) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
@@ -103,6 +105,21 @@ fn main() -> anyhow::Result<()> {
                 let n_large = (0 < n_large).then_some(n_large);
                 return store::run(number("--pages", 100_000), n_rounds, n_large);
             }
+            if chore == "sync" {
+                let need = |name: &str| {
+                    path(name).ok_or_else(|| anyhow::anyhow!("sync needs {name} PROGRAM"))
+                };
+                let n_large = number("--large", store::USUAL_LARGE);
+                return sync::run(&sync::Plan {
+                    rutter: load::program(path("--rutter"))?,
+                    python: need("--python")?,
+                    n_rounds: number("--rounds", 3) as usize,
+                    n_pages: number("--pages", 10_000),
+                    n_many: number("--many", 100_000),
+                    n_scrapy: number("--scrapy", 1_500),
+                    n_large: (0 < n_large).then_some(n_large),
+                });
+            }
             if chore == "sitemap" {
                 return sitemap::run(path("--peer").as_deref(), n_rounds);
             }
@@ -133,7 +150,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM [--pages N] [--many N] [--scrapy N] [--large N]"
         ),
     }
 }

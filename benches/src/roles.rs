@@ -44,6 +44,7 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         (role, paths) if role.starts_with("store-") => {
             crate::store::run_role(role.trim_start_matches("store-"), paths)
         }
+        ("sync-bare", [collection, file]) => crate::sync::bare(collection, file),
         _ => bail!("no role {role} with {} paths", paths.len()),
     }
 }

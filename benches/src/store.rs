@@ -2,6 +2,7 @@
 //! the same lines, what a delta costs, how fast a very large replica opens,
 //! and the memory of it all.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize, n_large: Option<u64>) -> anyhow
 }
 
 /// Opens a very large replica and looks pages up; it is built once and kept.
-fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
+pub(crate) fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
     let file = folder.join(format!("large-{n_pages}.db"));
     if !file.exists() {
         let started = Instant::now();
@@ -163,17 +164,26 @@ fn write_lines(file: &Path, pages: impl Iterator<Item = (u64, u64)>) -> anyhow::
 /// What both need of a line.
 #[derive(Deserialize)]
 struct Head<'a> {
-    url: &'a str,
+    #[serde(borrow)]
+    url: Cow<'a, str>,
     modified: Timestamp,
-    title: &'a str,
-    language: &'a str,
+    #[serde(borrow)]
+    title: Cow<'a, str>,
+    #[serde(borrow)]
+    language: Cow<'a, str>,
 }
 
 fn each(
     lines: &Path,
+    take: impl FnMut(Head<'_>, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    each_of(BufReader::with_capacity(256 << 10, File::open(lines)?), take)
+}
+
+fn each_of(
+    mut input: impl BufRead,
     mut take: impl FnMut(Head<'_>, &str) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
-    let mut input = BufReader::with_capacity(256 << 10, File::open(lines)?);
     let mut line = String::new();
     let mut n_lines = 0;
     loop {
@@ -209,11 +219,11 @@ fn ingest(lines: &Path, file: &Path, mode: Mode) -> anyhow::Result<u64> {
         let digest = LineDigest::of(line.as_bytes());
         let Head { url, modified, title, language } = head;
         Ok(staging.add(&Item {
-            key: url,
+            key: &url,
             modified,
             digest,
-            title,
-            language,
+            title: &title,
+            language: &language,
             line,
             withheld: None,
         })?)
@@ -225,6 +235,11 @@ fn ingest(lines: &Path, file: &Path, mode: Mode) -> anyhow::Result<u64> {
 
 /// The least that keeps the same lines: one table, one transaction.
 fn bare(lines: &Path, file: &Path) -> anyhow::Result<u64> {
+    insert(BufReader::with_capacity(256 << 10, File::open(lines)?), file)
+}
+
+/// The same with lines from anywhere.
+pub(crate) fn insert(lines: impl BufRead, file: &Path) -> anyhow::Result<u64> {
     let mut database = Connection::open(file)?;
     database.execute_batch(
         "PRAGMA page_size = 8192; PRAGMA journal_mode = wal; PRAGMA synchronous = normal;
@@ -236,9 +251,9 @@ fn bare(lines: &Path, file: &Path) -> anyhow::Result<u64> {
         let mut insert = transaction.prepare(
             "INSERT INTO page (url, modified, title, language, line) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
-        each(lines, |head, line| {
+        each_of(lines, |head, line| {
             let Head { url, modified, title, language } = head;
-            insert.execute((url, modified.to_string(), title, language, line))?;
+            insert.execute((&*url, modified.to_string(), &*title, &*language, line))?;
             Ok(())
         })?
     };

@@ -135,6 +135,13 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         outside::need("curl", "curl")?;
         return run(command.arg("serve").arg("--rutter").arg(release()?).args(rest));
     }
+    if let ["sync", rest @ ..] = rest {
+        outside::need("curl", "curl")?;
+        outside::need("wget", "wget")?;
+        let python = outside::python(&["scrapy"])?;
+        command.arg("sync").arg("--rutter").arg(release()?).arg("--python").arg(python);
+        return run(command.args(rest));
+    }
     outside::need("zstd", "zstd")?;
     outside::need("openssl", "openssl")?;
     let rest = if rest.is_empty() { &["scp"][..] } else { rest };

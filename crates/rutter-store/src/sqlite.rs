@@ -127,7 +127,7 @@ impl SqliteStore {
         let writer = match options.access {
             Access::Write => Some(open_writer_in_time(path, &options)?),
             Access::Read => {
-                is_immutable = !log_of(path).exists() && is_unwritable(path);
+                is_immutable = !has_log(path) && is_unwritable(path);
                 let reader = open_reader(path, &options, is_immutable)?;
                 let known = u32::try_from(schema::STEPS.len()).unwrap_or(u32::MAX);
                 let found = schema::format(&reader)?;
@@ -252,10 +252,12 @@ fn look_at(path: &Path, access: Access) -> Result<(), OpenError> {
     Err(OpenError::NotAReplica)
 }
 
-fn log_of(path: &Path) -> PathBuf {
+/// Whether something lies beside the file that is not in it yet. Readers may
+/// leave an empty log behind.
+fn has_log(path: &Path) -> bool {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
-    name.into()
+    fs::metadata(name).is_ok_and(|log| 0 < log.len())
 }
 
 fn is_unwritable(path: &Path) -> bool {

@@ -17,6 +17,7 @@ mod arc;
 mod discover;
 mod drown;
 mod kill;
+mod kill_sync;
 mod replica;
 mod repository;
 mod serve;
