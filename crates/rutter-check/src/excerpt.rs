@@ -187,11 +187,17 @@ fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
         let at = at.saturating_sub(first).min(starts.len() - 1);
         starts.get(at).copied().unwrap_or(0)
     };
+    let text = text.trim_end().to_owned();
+    let width = text.chars().count();
     Excerpt {
         line: number,
         column: mark.as_ref().map(|mark| mark.start as u64 + 1),
-        mark: mark.map(|mark| place(mark.start)..place(mark.end).max(place(mark.start) + 1)),
-        text: text.trim_end().to_owned(),
+        // At least one character is marked, and be it the one behind the end.
+        mark: mark.map(|mark| {
+            let start = place(mark.start).min(width);
+            start..place(mark.end).min(width).max(start + 1)
+        }),
+        text,
     }
 }
 
@@ -243,6 +249,46 @@ mod tests {
         let excerpt = taken("Disalow: /\u{202e}x\n", Place::line(1), "`Disalow`").unwrap();
         assert_eq!(excerpt.text, "Disalow: /\\u{202e}x");
         assert_eq!(excerpt.mark, Some(0..7));
+    }
+
+    #[test]
+    fn ours_no_bytes_make_an_excerpt_panic_or_mark_beyond_its_text() {
+        const ALPHABET: [&str; 16] = [
+            "{", "}", "[", "]", "\"", "\\", ",", ":", "a", "0", " ", "\n", "\t", "é", "\u{202e}",
+            "\u{1b}",
+        ];
+        let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut next = |below: u64| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed % below
+        };
+        for _ in 0..5000 {
+            let n = next(300);
+            let pick =
+                |at: u64| ALPHABET.get(usize::try_from(at).unwrap()).copied().unwrap_or_default();
+            let mut bytes: Vec<u8> = (0..n).flat_map(|_| pick(next(16)).bytes()).collect();
+            // Some of it is not UTF-8.
+            bytes.truncate(bytes.len() - usize::try_from(next(2)).unwrap().min(bytes.len()));
+            let pointers = ["", "/a", "/0", "/a/0", "/0/0/a", "a"];
+            let pointer =
+                pointers.get(usize::try_from(next(6)).unwrap()).copied().unwrap_or_default();
+            let line = Some(next(4)).filter(|line| 0 < *line);
+            let place = Place { line, pointer: pointer.to_owned() };
+            let finding = Finding::new(&rutter_scp::rules::BLANK_LINE, place, "`a`");
+            let open = || {
+                let input: Box<dyn Read + Send> = Box::new(Cursor::new(bytes.clone()));
+                Ok((input, None))
+            };
+            for excerpt in excerpts(&open, &[&finding]).into_iter().flatten() {
+                let width = excerpt.text.chars().count();
+                assert!(!excerpt.text.contains(is_hidden), "{excerpt:?}");
+                assert!(
+                    excerpt.mark.is_none_or(|mark| mark.start <= width && mark.end <= width + 1)
+                );
+            }
+        }
     }
 
     #[test]

@@ -55,9 +55,17 @@ pub struct Score {
 /// Scores of the layers that were looked at, in the order of [`LAYERS`].
 ///
 /// A layer starts with 100 points; each rule that is broken in any file takes
-/// its [`cost`] once. What was not looked at has no score.
-pub fn scores<'j>(judgements: impl Iterator<Item = &'j Judgement>) -> Vec<Score> {
+/// its [`cost`] once. What was not looked at has no score: a layer is looked at
+/// where a file of it is judged, something of it is found, or `looked_at` says
+/// so.
+pub fn scores<'j>(
+    looked_at: &[&'static str],
+    judgements: impl Iterator<Item = &'j Judgement>,
+) -> Vec<Score> {
     let mut seen: BTreeMap<&'static str, BTreeMap<&'static str, (Severity, u64)>> = BTreeMap::new();
+    for layer in looked_at {
+        seen.entry(layer).or_default();
+    }
     for judgement in judgements {
         if let Some(layer) = of_kind(judgement.kind) {
             seen.entry(layer).or_default();
@@ -93,7 +101,7 @@ pub fn scores<'j>(judgements: impl Iterator<Item = &'j Judgement>) -> Vec<Score>
 
 /// Scores of everything a run judged.
 pub fn scores_of(outcome: &Outcome) -> Vec<Score> {
-    scores(outcome.files.iter().map(|file| &file.judgement))
+    scores(&outcome.overview.layers, outcome.files.iter().map(|file| &file.judgement))
 }
 
 /// The layer a kind of file belongs to.
@@ -131,8 +139,9 @@ mod tests {
             receipt: None,
             entries: None,
         };
-        let scores = scores([judgement].iter());
+        let scores = scores(&["XL"], [judgement].iter());
         let wanted = Score { layer: "SC", points: 74, broken: [1, 0, 1], findings: 151 };
-        assert_eq!(scores, [wanted]);
+        let clean = Score { layer: "XL", points: 100, broken: [0; 3], findings: 0 };
+        assert_eq!(scores, [wanted, clean]);
     }
 }

@@ -17,6 +17,8 @@ pub struct Overview {
     pub subject: String,
     /// When it was judged.
     pub now: Option<Timestamp>,
+    /// Layers that were looked at although no single file is of them.
+    pub layers: Vec<&'static str>,
     /// How large artefacts are.
     pub sizes: Vec<Size>,
     /// How old artefacts say they are.
@@ -64,6 +66,7 @@ impl Overview {
     /// Takes what a published folder shows: sizes of the artefacts that were
     /// judged there, and what becomes of markers where it has an index.
     pub fn see_folder(&mut self, dir: &Path, judgements: &[Judgement], now: Timestamp) {
+        self.layers.extend(["XL", "SE"]);
         for judgement in judgements {
             let is_artefact = !matches!(judgement.kind.name(), "page" | "twin" | "site");
             let size = fs::metadata(dir.join(&judgement.name)).ok().filter(fs::Metadata::is_file);

@@ -82,6 +82,7 @@ fn outcome() -> Outcome {
     let overview = Overview {
         subject: "public".to_owned(),
         now: Some(now()),
+        layers: vec!["RB"],
         sizes: vec![
             size("scp/all-snapshot-20260501T120000Z.scp.zst", 1_630_000),
             size("arc-sitemap.json", 412_000),
