@@ -13,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pack;
+pub(crate) mod policy;
 pub(crate) mod robots;
 pub(crate) mod serve;
 pub(crate) mod spxi;

@@ -49,6 +49,9 @@ enum Command {
     Discover(commands::discover::Args),
     /// Keep a replica of sites: exactly what they offer, verified, with deletions
     Sync(commands::sync::Args),
+    /// Say what a site says about the use of its pages
+    #[command(subcommand)]
+    Policy(commands::policy::Policy),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
     /// Say which AI agents read what of a site, by its access logs
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Discover(args) => commands::discover::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
+        Command::Policy(command) => commands::policy::run(command, &mut out),
         Command::Sync(args) => commands::sync::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),
