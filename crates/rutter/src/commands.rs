@@ -19,6 +19,7 @@ pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod odd;
 pub(crate) mod pack;
+pub(crate) mod policy;
 pub(crate) mod robots;
 pub(crate) mod rules;
 pub(crate) mod search;
