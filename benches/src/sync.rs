@@ -148,8 +148,8 @@ impl<'p> Place<'p> {
 
     /// Requests the server has seen so far.
     fn requests(&self) -> anyhow::Result<usize> {
-        // A line may be under way when its answer has arrived.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // The server writes its log twice a second.
+        std::thread::sleep(std::time::Duration::from_millis(700));
         Ok(BufReader::new(File::open(self.folder.join("access.log"))?).lines().count())
     }
 
@@ -181,7 +181,7 @@ impl<'p> Place<'p> {
     fn scrapy(&self) -> anyhow::Result<f64> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/crawl.py");
         let mut command = Command::new(&self.plan.python);
-        command.arg(script).arg(format!("{}/sitemap.xml", self.origin()));
+        command.arg(script).arg(format!("{}/index.html", self.origin()));
         let output = command.arg(self.plan.n_scrapy.to_string()).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         let last = said.lines().last().and_then(|line| line.trim().parse().ok());
