@@ -14,6 +14,9 @@ use crate::corpus::{Language, Rng, page};
 /// Where the corpus says its pages are.
 const ORIGIN: &str = "https://docs.example";
 
+/// Links in the menu of a page.
+const MENU: u64 = 60;
+
 /// Pages that can be written in any version.
 pub(crate) struct Docs {
     language: Language,
@@ -36,9 +39,9 @@ impl Docs {
             for n in list * 1000..n_pages.min((list + 1) * 1000) {
                 writeln!(links, "<li><a href=\"/{}\">Entry {n}</a></li>", path_of(n))?;
             }
-            put(folder, &name, &shell(&format!("Part {list}"), &format!("<ul>{links}</ul>")))?;
+            put(folder, &name, &shell(&format!("Part {list}"), &format!("<ul>{links}</ul>"), ""))?;
         }
-        put(folder, "index.html", &shell("Reference", &format!("<ul>{home}</ul>")))?;
+        put(folder, "index.html", &shell("Reference", &format!("<ul>{home}</ul>"), ""))?;
         for n in 0..n_pages {
             self.write_page(folder, n, 0)?;
         }
@@ -55,7 +58,14 @@ impl Docs {
         for block in value["content"].as_array().context("no content")? {
             push_block(block, &mut main)?;
         }
-        put(folder, &path_of(n), &shell(&title, &main))
+        // What stands beside the text of a manual: links to the entries around.
+        let first = n.saturating_sub(MENU / 2);
+        let mut menu = String::from("<aside><nav><ul>\n");
+        for other in first..=n {
+            writeln!(menu, "<li><a href=\"/{}\">Entry {other}</a></li>", path_of(other))?;
+        }
+        menu.push_str("</ul></nav></aside>");
+        put(folder, &path_of(n), &shell(&title, &main, &menu))
     }
 
     /// Writes pages as JSON Lines of a site at `origin`; some in version 1.
@@ -87,12 +97,12 @@ fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
 }
 
 /// What stands around the content of every page.
-fn shell(title: &str, main: &str) -> String {
+fn shell(title: &str, main: &str, menu: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
          <meta name=\"description\" content=\"{title}\"></head>\n<body><header><nav><ul>\
          <li><a href=\"/index.html\">Home</a></li><li><a href=\"/reference/000/index.html\">\
-         Reference</a></li></ul></nav></header>\n<main>{main}</main>\n\
+         Reference</a></li></ul></nav></header>\n{menu}<main>{main}</main>\n\
          <footer><p>Docs of the example</p></footer></body></html>\n"
     )
 }

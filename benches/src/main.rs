@@ -118,6 +118,7 @@ fn main() -> anyhow::Result<()> {
                     n_many: number("--many", 100_000),
                     n_scrapy: number("--scrapy", 1_500),
                     n_large: (0 < n_large).then_some(n_large),
+                    only: value("--only").cloned(),
                 });
             }
             if chore == "sitemap" {
@@ -150,7 +151,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM [--pages N] [--many N] [--scrapy N] [--large N]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM [--pages N] [--many N] [--scrapy N] [--large N] [--only PART]"
         ),
     }
 }

@@ -31,7 +31,12 @@ pub(crate) struct Plan {
     /// Pages that scrapy fetches; its speed does not depend on how many.
     pub(crate) n_scrapy: u64,
     pub(crate) n_large: Option<u64>,
+    /// One part of it: `scp`, `layers`, `html` or `many`.
+    pub(crate) only: Option<String>,
 }
+
+/// A part of the measurement.
+type Part = fn(&Plan, &Path, &mut Goals) -> anyhow::Result<()>;
 
 /// One run of a program.
 #[derive(Debug, Clone, Copy)]
@@ -66,10 +71,13 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder)?;
     let mut goals = Goals::default();
-    by_collection(plan, &folder.join("scp"), &mut goals)?;
-    all_layers(plan, &folder.join("layers"), &mut goals)?;
-    by_html(plan, &folder.join("html"), &mut goals)?;
-    many(plan, &folder.join("many"), &mut goals)?;
+    let parts: [(&str, Part); 4] =
+        [("scp", by_collection), ("layers", all_layers), ("html", by_html), ("many", many)];
+    for (name, part) in parts {
+        if plan.only.as_deref().is_none_or(|only| only == name) {
+            part(plan, &folder.join(name), &mut goals)?;
+        }
+    }
     let mut missed = 0;
     if let Some(n_large) = plan.n_large {
         let folder = PathBuf::from("target/bench/store");
@@ -140,8 +148,8 @@ impl<'p> Place<'p> {
 
     /// Requests the server has seen so far.
     fn requests(&self) -> anyhow::Result<usize> {
-        // A line may be under way when its answer has arrived.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // The server writes its log twice a second.
+        std::thread::sleep(std::time::Duration::from_millis(700));
         Ok(BufReader::new(File::open(self.folder.join("access.log"))?).lines().count())
     }
 
@@ -150,7 +158,8 @@ impl<'p> Place<'p> {
         let before = self.requests()?;
         let mut command = Command::new(&self.plan.rutter);
         command.arg("sync").arg(self.origin()).args(["--store", database]);
-        command.args(["--allow-loopback", "--pace", "0"]).current_dir(&self.folder);
+        command.args(["--allow-loopback", "--pace", "0", "--most-pages", "1000000"]);
+        command.current_dir(&self.folder);
         let cost = self.measure(&command)?;
         Ok((cost, self.requests()? - before))
     }
@@ -172,7 +181,7 @@ impl<'p> Place<'p> {
     fn scrapy(&self) -> anyhow::Result<f64> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/crawl.py");
         let mut command = Command::new(&self.plan.python);
-        command.arg(script).arg(format!("{}/sitemap.xml", self.origin()));
+        command.arg(script).arg(format!("{}/index.html", self.origin()));
         let output = command.arg(self.plan.n_scrapy.to_string()).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         let last = said.lines().last().and_then(|line| line.trim().parse().ok());
@@ -192,6 +201,7 @@ impl<'p> Place<'p> {
         for ending in ["", "-wal", "-shm"] {
             drop(fs::remove_file(self.folder.join(format!("{database}{ending}"))));
         }
+        drop(fs::remove_dir_all(self.folder.join(format!("{database}.spool"))));
     }
 }
 

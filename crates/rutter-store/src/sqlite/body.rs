@@ -21,8 +21,8 @@ const SMALLEST: usize = 8_192;
 /// Pages a publisher has before a dictionary is worth its bytes.
 pub(super) const ENOUGH_PAGES: u64 = 1_000;
 /// Most lines and bytes a dictionary is trained from.
-pub(super) const MOST_SAMPLES: usize = 1_000;
-pub(super) const MOST_SAMPLE_BYTES: usize = 8 << 20;
+pub(super) const MOST_SAMPLES: usize = 500;
+pub(super) const MOST_SAMPLE_BYTES: usize = 4 << 20;
 /// No line is longer (D35).
 const LONGEST: usize = 100_000_000;
 

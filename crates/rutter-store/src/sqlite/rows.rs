@@ -32,6 +32,10 @@ pub(super) struct Leaving {
     pub(super) cause: Cause,
 }
 
+/// A page in the file that is taken back: digest, whether it brings content,
+/// why it is withheld, its body and the bytes of that.
+pub(super) type Back = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
+
 /// Writes bodies and stage rows.
 pub(super) fn put(
     transaction: &Transaction<'_>,

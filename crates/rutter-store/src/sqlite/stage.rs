@@ -18,12 +18,14 @@ use rutter_scp::{MassDeletion, State, merge};
 
 use super::body::{self, Dictionary};
 use super::pipeline::{Pipeline, pack};
-use super::rows::{Bits, Leaving, Row, put};
+use super::rows::{Back, Bits, Leaving, Row, put};
+use super::train::{self, Training};
 use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
 use crate::decide::{self, Coming, Guard, Known};
 use crate::error::{CommitError, StageError, Storage};
 use crate::model::{
-    Begin, Cause, Claim, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source, Withheld,
+    Begin, Cause, Claim, Finish, Item, Lease, Mode, Outlook, Quota, Section, Selection, Source,
+    Withheld,
 };
 use crate::store::Staging;
 
@@ -43,10 +45,6 @@ enum Standing {
 /// A page as a lookup gives it: number, `modified`, digest, why it is withheld,
 /// where it came from, whether the section has it, and what that delivered.
 type Found = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
-
-/// A page in the file that is taken back: digest, whether it brings content,
-/// why it is withheld, its body and the bytes of that.
-type Back = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
 
 /// A staging in a file.
 pub(super) struct SqliteStaging<'s> {
@@ -89,6 +87,7 @@ pub(super) struct SqliteStaging<'s> {
     dictionary: Option<Dictionary>,
     /// Whether the publisher is to get a dictionary of its own.
     is_untrained: bool,
+    training: Option<Training>,
     tally: Outlook,
     /// Pages that were not in the section.
     joined: u64,
@@ -159,6 +158,7 @@ impl<'s> SqliteStaging<'s> {
             unfollowed: Vec::new(),
             dictionary: None,
             is_untrained: false,
+            training: None,
             tally: Outlook::default(),
             joined: 0,
             state: State::EMPTY,
@@ -365,10 +365,16 @@ impl<'s> SqliteStaging<'s> {
         if self.is_untrained {
             let is_enough = body::ENOUGH_PAGES < self.pages;
             if is_enough {
-                self.train()?;
-            } else if self.fresh_bytes < body::MOST_SAMPLE_BYTES {
+                self.begin_training()?;
+            } else if self.fresh_bytes < train::MOST_WAITING {
                 return Ok(());
             }
+        }
+        if let Some(training) = &self.training {
+            if !training.is_over() && self.fresh_bytes < train::MOST_WAITING {
+                return Ok(());
+            }
+            self.end_training()?;
         }
         if TOGETHER <= self.fresh.len() || TOGETHER_BYTES <= self.fresh_bytes {
             self.send()?;
@@ -379,31 +385,23 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// Gives the publisher a dictionary of its own, from its own lines.
-    fn train(&mut self) -> Result<(), Storage> {
+    /// Begins to make a dictionary of the publisher's own lines.
+    fn begin_training(&mut self) -> Result<(), Storage> {
         self.is_untrained = false;
-        let mut samples: Vec<String> = Vec::new();
-        let mut n_bytes = 0;
-        let fresh = self.fresh.iter().filter_map(|row| row.line.as_ref());
-        for line in fresh.take(body::MOST_SAMPLES) {
-            n_bytes += line.len();
-            samples.push(line.clone());
-        }
-        if self.has_pages && samples.len() < body::MOST_SAMPLES {
-            let publisher = self.lease.publisher;
-            let selection =
-                crate::model::Selection { publisher: Some(publisher), ..Default::default() };
-            let missing = body::MOST_SAMPLES - samples.len();
-            let stored =
-                read::lines(&mut self.reader, &self.store.dictionaries, &selection, None, missing)?;
-            for (_, line) in stored {
-                n_bytes += line.len();
-                if n_bytes < body::MOST_SAMPLE_BYTES {
-                    samples.push(line);
-                }
-            }
-        }
-        if let Some(bytes) = body::train(&samples) {
+        let selection = Selection { publisher: Some(self.lease.publisher), ..Default::default() };
+        let (reader, dictionaries) = (&mut self.reader, &self.store.dictionaries);
+        let samples = train::samples(&self.fresh, |missing| {
+            let most = if self.has_pages { missing } else { 0 };
+            read::lines(reader, dictionaries, &selection, None, most)
+        })?;
+        self.training = Some(Training::start(samples));
+        Ok(())
+    }
+
+    /// Takes the dictionary that was begun, if one was.
+    fn end_training(&mut self) -> Result<(), Storage> {
+        let Some(training) = self.training.take() else { return Ok(()) };
+        if let Some(bytes) = training.end() {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             let dictionary = body::add(&transaction, self.lease.publisher.0, &bytes)?;
@@ -431,6 +429,7 @@ impl<'s> SqliteStaging<'s> {
 
     /// Waits until everything that came is held or in the file.
     fn settle(&mut self) -> Result<(), Storage> {
+        self.end_training()?;
         while let Some(rows) = self.pipeline.pull(true)? {
             self.take_in(rows)?;
         }
