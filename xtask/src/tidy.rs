@@ -80,6 +80,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-serve",
             "rutter-signpost",
             "rutter-spxi",
+            "rutter-store",
             "rutter-survival",
         ],
     ),
