@@ -18,9 +18,22 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
             write_finding(out, &name, told.severity, told.finding)?;
         }
         write_not_kept(out, file)?;
-        write_verdict(out, &file.judgement)?;
+        if is_told(outcome, file) {
+            write_verdict(out, &file.judgement)?;
+        }
     }
     write_summary(out, outcome)
+}
+
+/// How many files are told of one by one although they are clean.
+const FEW_FILES: usize = 20;
+
+/// Whether a file gets a verdict of its own: where there are many, the clean
+/// ones are only counted.
+pub(crate) fn is_told(outcome: &Outcome, file: &Judged) -> bool {
+    let is_clean =
+        file.judgement.report.worst().is_none() && file.judgement.verdict() == Verdict::Accepted;
+    !is_clean || outcome.files.len() <= FEW_FILES
 }
 
 /// Says how many findings of a file were counted only.

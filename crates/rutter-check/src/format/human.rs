@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use rutter_finding::shown;
 
 use crate::excerpt::Excerpt;
-use crate::format::concise::{style, write_summary, write_verdict};
+use crate::format::concise::{is_told, style, write_summary, write_verdict};
 use crate::outcome::{Outcome, Told};
 
 /// How many findings of one rule are shown.
@@ -28,7 +28,9 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
                 write_finding(out, &told, is_first)?;
             }
         }
-        write_verdict(out, &file.judgement)?;
+        if is_told(outcome, file) {
+            write_verdict(out, &file.judgement)?;
+        }
     }
     let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
     for file in &outcome.files {

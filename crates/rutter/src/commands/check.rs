@@ -14,7 +14,7 @@ use rutter_finding::Mode;
 use crate::commands::check::reopen::Reopen;
 pub(crate) use crate::commands::check::sieve::parse_selector;
 use crate::commands::check::tell::{Found, TellArgs};
-use crate::commands::{LimitArgs, now, one_stdin};
+use crate::commands::{LimitArgs, now, one_stdin, refuse_overwriting};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Judge as a reader would, who copes with small faults
     #[arg(long)]
     lenient: bool,
+    /// Settings file [default: rutter.toml above the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     tell: TellArgs,
     #[command(flatten)]
@@ -36,46 +39,56 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     one_stdin(&args.files)?;
+    for output in args.tell.outputs() {
+        refuse_overwriting(&args.files, output)?;
+    }
     let judging = Judging {
         mode: if args.lenient { Mode::Lenient } else { Mode::Strict },
         now: Some(now()?),
         limits: args.limits.limits(),
         ..Judging::default()
     };
-    let asked = args.tell.settle()?;
+    let site = args.files.iter().find(|path| path.is_dir());
+    let asked = args.tell.settle(args.config.as_deref(), site.map(PathBuf::as_path))?;
+    let mut seen = Seen::default();
+    seen.overview.now = judging.now;
     let mut judgements: Vec<Judgement> = Vec::new();
-    let mut reopen = Reopen::default();
-    let mut overview = Overview { now: judging.now, ..Overview::default() };
     let mut has_failed = false;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
-        let (source, judgement) = match judge(path, &judging) {
-            Ok(judged) => judged,
+        match judge(path, &judging, &mut seen) {
+            Ok(judged) => judgements.extend(judged),
             Err(error) => {
                 has_failed = true;
                 out.error(&error);
-                continue;
             }
-        };
-        if let Ok((_, Some(bytes))) = source.open() {
-            overview.sizes.push(Size { name: source.name().to_owned(), bytes });
         }
-        overview.see(&judgement);
-        reopen.add_source(source);
-        judgements.push(judgement);
     }
-    if let [only] = judgements.as_slice() {
-        overview.subject.clone_from(&only.name);
+    let Seen { reopen, mut overview } = seen;
+    if let [only] = args.files.as_slice() {
+        overview.subject = only.display().to_string();
     }
     let found = Found { judgements, overview, mode: judging.mode, has_failed };
     tell::tell(&asked, found, &reopen, out)
 }
 
-fn judge(path: &Path, judging: &Judging) -> anyhow::Result<(Source, Judgement)> {
+/// What the judged inputs are, beside their judgements.
+#[derive(Default)]
+struct Seen {
+    reopen: Reopen,
+    overview: Overview,
+}
+
+fn judge(path: &Path, judging: &Judging, seen: &mut Seen) -> anyhow::Result<Vec<Judgement>> {
     let source = Source::new(path)?;
     let open = || source.open();
     let subject = Subject { name: source.name().to_owned(), open: &open };
     let judgement =
         rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())?;
-    Ok((source, judgement))
+    if let Ok((_, Some(bytes))) = source.open() {
+        seen.overview.sizes.push(Size { name: source.name().to_owned(), bytes });
+    }
+    seen.overview.see(&judgement);
+    seen.reopen.add_source(source);
+    Ok(vec![judgement])
 }

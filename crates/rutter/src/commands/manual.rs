@@ -1,11 +1,13 @@
 //! `rutter completions`, `rutter man`, and the generated documentation.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
+use rutter_check::layer::LAYERS;
 use rutter_check::registry;
 
 use crate::Cli;
@@ -79,14 +81,31 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
 }
 
 fn rules() -> String {
-    let mut text = String::from(
-        "# Rules\n\nWritten by `cargo xtask docs`.\n\n\
-         *For readers* is how `rutter check --lenient` and every reading command take it, \
-         *for judges* how `rutter check` does.\n",
+    let rules = all_rules();
+    let mut text = format!(
+        "# Rules\n\nWritten by `cargo xtask docs` from the rules themselves.\n\n\
+         There are {} rules. *For readers* is how `rutter check --lenient` and every reading command \
+         take one, *for judges* how `rutter check` does.\n\
+         Examples show a file, or the part of one that matters; \
+         [reports.md](reports.md) says how findings are told, ignored and known.\n\n\
+         | layer | what it is about | rules |\n|---|---|---|\n",
+        rules.len(),
     );
-    for rule in all_rules() {
-        text.push('\n');
-        text.push_str(&registry::explain(rule));
+    for (layer, name) in LAYERS {
+        let n = rules.iter().filter(|rule| rule.layer() == layer).count();
+        if 0 < n {
+            let _ = writeln!(text, "| {layer} | {name} | {n} |");
+        }
+    }
+    for (layer, name) in LAYERS {
+        let mut of_layer = rules.iter().filter(|rule| rule.layer() == layer).peekable();
+        if of_layer.peek().is_some() {
+            let _ = write!(text, "\n## {layer}: {name}\n");
+        }
+        for rule in of_layer {
+            text.push_str("\n#");
+            text.push_str(&registry::explain(rule));
+        }
     }
     text
 }

@@ -48,9 +48,6 @@ pub(crate) struct TellArgs {
     /// another is named
     #[arg(long)]
     write_baseline: bool,
-    /// Settings file [default: rutter.toml above the current folder]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -105,10 +102,18 @@ pub(crate) struct Asked {
 }
 
 impl TellArgs {
-    /// Reads the settings and lets arguments win.
-    pub(crate) fn settle(&self) -> anyhow::Result<Asked> {
+    /// Files that will be written.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
+        let baseline = self.baseline.as_deref().filter(|_| self.write_baseline);
+        self.output.as_deref().into_iter().chain(baseline)
+    }
+
+    /// Reads the settings and lets arguments win. They are looked for from a
+    /// site's folder, where one is judged.
+    pub(crate) fn settle(&self, file: Option<&Path>, site: Option<&Path>) -> anyhow::Result<Asked> {
+        let site = site.map(|site| ("site", site.as_os_str().to_owned()));
         // Variables are settings of a build; none is one of `[check]`.
-        let config = config::load(&Flags::default(), self.config.as_deref(), &|_| None)?;
+        let config = config::load(&Flags::of(site.into_iter()), file, &|_| None)?;
         let baseline = self.baseline.clone().or_else(|| in_file(&config));
         let written = config.written;
         let by_name = || {
