@@ -5,8 +5,10 @@ use rutter_finding::Rule;
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
+        crate::rules::ALL,
         rutter_arc::rules::ALL,
         rutter_extract::rules::ALL,
+        rutter_extract::safety::ALL,
         rutter_page::rules::ALL,
         rutter_scp::rules::ALL,
         rutter_signpost::rules::ALL,
@@ -64,7 +66,7 @@ mod tests {
         assert_eq!(codes.len(), rules.len());
         assert_eq!(names.len(), rules.len());
         for rule in rules {
-            let is_layer = ["AR", "SC", "HT", "RB", "SM", "LT", "SV", "SX"]
+            let is_layer = ["AR", "SC", "HT", "HP", "RB", "SE", "SM", "LT", "SV", "SX", "XL"]
                 .iter()
                 .any(|layer| rule.code.starts_with(layer));
             assert!(rule.code.len() == 5 && is_layer, "{}", rule.code);

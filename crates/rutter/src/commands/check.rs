@@ -1,4 +1,7 @@
-//! `rutter check`: judge collections, signposts, ARC and SPXI files against their specifications.
+//! `rutter check`: judge sites, collections, signposts, ARC and SPXI files against their specifications.
+
+mod fix;
+mod site;
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +18,8 @@ use crate::output::Output;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI to judge; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Folders of built sites, addresses of live ones, or single collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI; `-` is standard input
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// How to write what was found
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -27,6 +30,8 @@ pub(crate) struct Args {
     /// The least severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
+    #[command(flatten)]
+    site: site::SiteArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -68,19 +73,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let mut has_failed = false;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
-        let judgement = match judge(path, &judging) {
-            Ok(judgement) => judgement,
+        let judged = match judge(path, args, &judging, out) {
+            Ok(judged) => judged,
             Err(error) => {
                 has_failed = true;
                 out.error(&error);
                 continue;
             }
         };
-        worst = worst.max(judgement.report.worst());
-        if args.format == Format::Human {
-            format::human::write(out.data(), &judgement)?;
-        } else {
-            judgements.push(judgement);
+        for judgement in judged {
+            worst = worst.max(judgement.report.worst());
+            if args.format == Format::Human {
+                format::human::write(out.data(), &judgement)?;
+            } else {
+                judgements.push(judgement);
+            }
         }
     }
     match args.format {
@@ -95,9 +102,22 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if fails { Exit::Findings } else { Exit::Clean })
 }
 
-fn judge(path: &Path, judging: &Judging) -> anyhow::Result<Judgement> {
+fn judge(
+    path: &Path,
+    args: &Args,
+    judging: &Judging,
+    out: &mut Output,
+) -> anyhow::Result<Vec<Judgement>> {
+    if let Some(url) = site::address(path) {
+        return Ok(site::live(&url, &args.site, judging.clone(), out)?.judgements);
+    }
+    if path.is_dir() {
+        return Ok(site::folder(path, &args.site, judging, out)?.judgements);
+    }
     let source = Source::new(path)?;
     let open = || source.open();
     let subject = Subject { name: source.name().to_owned(), open: &open };
-    rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())
+    let judged =
+        rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())?;
+    Ok(vec![judged])
 }
