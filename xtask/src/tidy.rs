@@ -69,6 +69,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "rutter-arc",
             "rutter-extract",
+            "rutter-fetch",
             "rutter-finding",
             "rutter-page",
             "rutter-scp",
@@ -105,6 +106,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "rutter-arc",
             "rutter-build",
+            "rutter-check",
             "rutter-extract",
             "rutter-finding",
             "rutter-logs",
