@@ -79,7 +79,12 @@ fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Resu
     if let Some(now) = outcome.overview.now {
         write!(out, " at <time datetime=\"{now}\">{now}</time>")?;
     }
-    writeln!(out, "; fails on {}s and worse.</p>\n</header>", outcome.fail_on.name())
+    let fails_on = match outcome.fail_on {
+        Severity::Error => "errors",
+        Severity::Warning => "warnings and errors",
+        Severity::Note => "everything",
+    };
+    writeln!(out, "; fails on {fails_on}.</p>\n</header>")
 }
 
 /// Where to find what, for those who scroll on a phone.
