@@ -101,6 +101,9 @@ fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
 
 /// Says how many there are, in the singular where it is one.
 pub fn count(n: u64, what: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{ending}")
+    match what.strip_suffix('y') {
+        _ if n == 1 => format!("{n} {what}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
+        _ => format!("{n} {what}s"),
+    }
 }
