@@ -268,7 +268,7 @@ pub(crate) fn verdict(is_fine: bool) -> &'static str {
 }
 
 /// All pages of a folder, in order, with their sizes.
-fn pages(folder: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
+pub(crate) fn pages(folder: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(here) = folders.pop() {
@@ -292,7 +292,7 @@ fn write_list<'p>(list: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> anyh
     Ok(fs::write(list, names.join("\n"))?)
 }
 
-fn fresh_copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn fresh_copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     drop(fs::remove_dir_all(to));
     let status = Command::new("cp").arg("-r").arg(from).arg(to).status()?;
     ensure!(status.success(), "cannot copy {}", from.display());

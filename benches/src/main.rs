@@ -15,6 +15,7 @@
 
 mod arc;
 mod build;
+mod check;
 mod corpus;
 mod extract;
 mod load;
@@ -46,8 +47,8 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Some(
-            chore @ ("arc" | "build" | "extract" | "load" | "logs" | "markers" | "scp" | "serve"
-            | "sitemap" | "spxi" | "store"),
+            chore @ ("arc" | "build" | "check" | "extract" | "load" | "logs" | "markers" | "scp"
+            | "serve" | "sitemap" | "spxi" | "store"),
         ) => {
             let rest: Vec<String> = args.collect();
             let value = |name: &str| {
@@ -62,6 +63,11 @@ fn main() -> anyhow::Result<()> {
                 return scp::run(number("--pages", 102_000), n_rounds);
             }
             let path = |name: &str| value(name).map(PathBuf::from);
+            if chore == "check" {
+                let site =
+                    path("--site").ok_or_else(|| anyhow::anyhow!("check needs --site DIR"))?;
+                return check::run(&site, number("--rounds", 3) as usize);
+            }
             if chore == "build" {
                 let site =
                     path("--site").ok_or_else(|| anyhow::anyhow!("build needs --site DIR"))?;
@@ -133,7 +139,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N]"
         ),
     }
 }

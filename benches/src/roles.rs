@@ -31,6 +31,8 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
         ("build-out", [site, state, out]) => {
             Ok(crate::build::build_site(site, state, Some(out.clone()))?.pages)
         }
+        ("check", [site]) => crate::check::check_site(site, None),
+        ("check", [site, state]) => crate::check::check_site(site, Some(state)),
         ("apply", [snapshot, delta, out]) => merge(snapshot, delta, out),
         (role, [file]) if role.starts_with("arc-") => {
             crate::arc::run_role(role.trim_start_matches("arc-"), file)

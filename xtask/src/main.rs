@@ -119,6 +119,10 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         command.arg("build").arg("--site").arg(site).arg("--docs").arg(docs);
         return run(command.arg("--python").arg(python).args(rest));
     }
+    if let ["check", rest @ ..] = rest {
+        let site = score::large_site()?;
+        return run(command.arg("check").arg("--site").arg(site).args(rest));
+    }
     if let ["markers", rest @ ..] = rest {
         let docs = score::documentation()?;
         return run(command.arg("markers").arg("--docs").arg(docs).args(rest));

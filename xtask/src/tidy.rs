@@ -55,6 +55,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "rutter-arc",
             "rutter-extract",
+            "rutter-fetch",
             "rutter-finding",
             "rutter-page",
             "rutter-scp",
@@ -90,6 +91,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "rutter-arc",
             "rutter-build",
+            "rutter-check",
             "rutter-extract",
             "rutter-finding",
             "rutter-logs",

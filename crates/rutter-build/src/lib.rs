@@ -36,6 +36,7 @@ mod private;
 mod project;
 mod publish;
 mod read;
+mod remember;
 pub mod rules;
 mod schema;
 mod section;
@@ -60,3 +61,4 @@ pub use plan::{
     Source, Spxi, SurfaceRule, Twins,
 };
 pub use publish::recover;
+pub use remember::{Remembered, is_built_into, remembered};

@@ -258,6 +258,19 @@ impl Records {
         }
     }
 
+    /// All records, one by one.
+    pub(crate) fn every(&mut self, take: &mut dyn FnMut(&str, &Record)) -> Result<(), BuildError> {
+        while self.advance() {
+            let Some(open) = &self.open else { break };
+            let urls: Vec<String> =
+                open.head.entries.iter().map(|entry| entry.url.clone()).collect();
+            for (url, record) in urls.iter().zip(self.records()?.iter()) {
+                take(url, record);
+            }
+        }
+        Ok(())
+    }
+
     /// All records of chunks that hold one of these sections, one by one.
     pub(crate) fn each(
         &mut self,

@@ -574,6 +574,7 @@ impl<'s, 'l> Pass<'s, 'l> {
             let tables = [
                 rules::ALL,
                 rutter_extract::rules::ALL,
+                rutter_extract::safety::ALL,
                 rutter_page::rules::ALL,
                 rutter_arc::rules::ALL,
             ];

@@ -316,6 +316,7 @@ impl<'p> Worker<'p> {
         let found = |finding: &Finding| (finding.rule.code.to_owned(), finding.detail.clone());
         meta.findings.extend(extraction.findings.iter().map(found));
         meta.findings.extend(report.findings().map(|(_, finding)| found(finding)));
+        meta.findings.extend(rutter_extract::honesty(bytes, &extraction).iter().map(found));
         if let Some(marked) = self.marked.as_ref().filter(|_| bar.is_none()) {
             marked.look(&job.url, &extraction, &mut meta.findings);
         }

@@ -12,10 +12,12 @@ use serde::Deserialize;
 
 use crate::Judging;
 
-/// Reads a collection to its end and compares what can be compared.
+/// Reads a collection to its end, compares what can be compared, and hands
+/// each page on.
 pub(crate) fn judge(
     open: &Opener<'_>,
     judging: &Judging,
+    take: &mut dyn FnMut(&Record<'_>),
     sink: &mut dyn FindingSink,
 ) -> Result<Receipt, ReadError> {
     let (bytes, size) = open()?;
@@ -32,6 +34,7 @@ pub(crate) fn judge(
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
             pages.see(&record, sink);
+            take(&record);
         }
     }
     let receipt = reader.finish_again(|| open().map(|(bytes, _)| bytes), sink)?;

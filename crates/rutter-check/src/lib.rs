@@ -1,11 +1,12 @@
 //! The rulebook: judges artefacts and says what it found.
 //!
-//! A [`Subject`] is what is judged, for now one file at a time; [`check`]
-//! sees what it is and makes a [`Judgement`] of it. [`check_spxi_folder`] judges
-//! an SPXI index with the site it describes. An [`Outcome`] is what a run has to
-//! tell; [`mod@format`] turns it into text for people and programs, with the lines
-//! that [`excerpt`] took. [`baseline`] knows what was found before, [`registry`]
-//! every rule there is, [`explain`] their examples.
+//! A [`Subject`] is one file; [`check`] sees what it is and makes a
+//! [`Judgement`] of it. [`check_folder`] judges a whole site: every file by
+//! itself, and what all layers say of the same page. [`check_spxi_folder`]
+//! judges an SPXI index with the site it describes. An [`Outcome`] is what a run
+//! has to tell; [`mod@format`] turns it into text for people and programs, with
+//! the lines that [`excerpt`] took. [`baseline`] knows what was found before,
+//! [`registry`] every rule there is, [`explain`] their examples.
 //!
 //! Refuses: to call a file unreadable that is merely wrong. A wrong file gets
 //! findings; only a file that could not be had is an error.
@@ -15,16 +16,20 @@
 mod arc;
 pub mod baseline;
 mod collection;
+mod cross;
 pub mod excerpt;
 pub mod explain;
 pub mod fingerprint;
 pub mod format;
 pub mod layer;
+mod live;
 mod locate;
 pub mod outcome;
 pub mod overview;
 pub mod registry;
+pub mod rules;
 mod signpost;
+mod site;
 mod spxi;
 mod spxi_folder;
 mod survive_folder;
@@ -35,11 +40,13 @@ use rutter_arc::ArcError;
 use rutter_finding::{Finding, FindingSink, Mode, Report, Rule, Verdict};
 use rutter_page::Timestamp;
 use rutter_scp::advert::Collection;
-use rutter_scp::{Limits, Opener, ReadError, Receipt};
-use rutter_signpost::sitemap::SitemapError;
+use rutter_scp::{Limits, Opener, ReadError, Receipt, Record};
+use rutter_signpost::sitemap::{Item, SitemapError};
 
+pub use live::{LiveBounds, check_live};
 pub use outcome::{Judged, Outcome};
 pub use overview::Overview;
+pub use site::{Closed, Home, Known, SiteJudging, SiteOutcome, check_folder};
 pub use spxi_folder::{MarkerFinder, SpxiFolder, check_spxi_folder};
 pub use survive_folder::{SurviveError, Survived, survive_folder};
 
@@ -85,6 +92,12 @@ pub enum Kind {
     SpxiIndex,
     /// An SPXI packet.
     SpxiPacket,
+    /// A page for people.
+    Page,
+    /// The Markdown twin of a page.
+    Twin,
+    /// The site as a whole, and files that are nothing else.
+    Site,
 }
 
 impl Kind {
@@ -99,6 +112,9 @@ impl Kind {
             Self::ArcPolicy => "arc-policy",
             Self::SpxiIndex => "spxi-index",
             Self::SpxiPacket => "spxi-packet",
+            Self::Page => "page",
+            Self::Twin => "twin",
+            Self::Site => "site",
         }
     }
 }
@@ -132,16 +148,50 @@ impl Judgement {
 /// robots.txt and llms.txt are known by their names, sitemaps by their root,
 /// files of ARC and SPXI by either; everything else is taken for a collection.
 pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
-    let mut judgement = Judgement {
-        name: subject.name.clone(),
-        kind: signpost::kind(subject)?,
+    let kind = signpost::kind(subject)?;
+    judge_as(subject, judging, kind, &mut |_, _| {}, &mut |_| {})
+}
+
+/// Judges a sitemap and hands each of its items on, with its line.
+pub(crate) fn judge_sitemap(
+    subject: &Subject<'_>,
+    judging: &Judging,
+    take: &mut dyn FnMut(&Item, u64),
+) -> Result<Judgement, io::Error> {
+    judge_as(subject, judging, Kind::Sitemap, take, &mut |_| {})
+}
+
+/// Judges a collection and hands each of its pages on.
+pub(crate) fn judge_collection(
+    subject: &Subject<'_>,
+    judging: &Judging,
+    take: &mut dyn FnMut(&Record<'_>),
+) -> Result<Judgement, io::Error> {
+    judge_as(subject, judging, Kind::Collection, &mut |_, _| {}, take)
+}
+
+/// A judgement with nothing in it.
+pub(crate) fn blank(name: &str, kind: Kind, judging: &Judging) -> Judgement {
+    Judgement {
+        name: name.to_owned(),
+        kind,
         report: Report::new(judging.mode),
         refused: None,
         receipt: None,
         entries: None,
-    };
+    }
+}
+
+fn judge_as(
+    subject: &Subject<'_>,
+    judging: &Judging,
+    kind: Kind,
+    take_item: &mut dyn FnMut(&Item, u64),
+    take_page: &mut dyn FnMut(&Record<'_>),
+) -> Result<Judgement, io::Error> {
+    let mut judgement = blank(&subject.name, kind, judging);
     let report = &mut judgement.report;
-    let refusal = match judgement.kind {
+    let refusal = match kind {
         Kind::Robots => {
             signpost::robots(subject, report)?;
             None
@@ -164,7 +214,7 @@ pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::
             None
         }
         Kind::SpxiIndex | Kind::SpxiPacket => {
-            let is_index = judgement.kind == Kind::SpxiIndex;
+            let is_index = kind == Kind::SpxiIndex;
             let judge = if is_index { spxi::index } else { spxi::packet };
             match judge(subject, judging, report)? {
                 Ok(n_entities) => {
@@ -174,7 +224,7 @@ pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::
                 Err(refusal) => Some(refusal),
             }
         }
-        Kind::Sitemap => match signpost::sitemap(subject, report) {
+        Kind::Sitemap => match signpost::sitemap(subject, take_item, report) {
             Ok(n_entries) => {
                 judgement.entries = Some(n_entries);
                 None
@@ -183,16 +233,19 @@ pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::
             Err(SitemapError::Refused(refusal)) => Some(refusal),
             Err(other) => return Err(io::Error::other(other)),
         },
-        Kind::Collection => match collection::judge(subject.open, judging, report) {
-            Ok(receipt) => {
-                judgement.receipt = Some(receipt);
-                None
+        Kind::Collection => {
+            match collection::judge(subject.open, judging, take_page, report) {
+                Ok(receipt) => {
+                    judgement.receipt = Some(receipt);
+                    None
+                }
+                Err(ReadError::Io(error)) => return Err(error),
+                Err(ReadError::Refused(refusal)) => Some(refusal),
+                // A way of failing we do not know yet is not the file's fault.
+                Err(other) => return Err(io::Error::other(other)),
             }
-            Err(ReadError::Io(error)) => return Err(error),
-            Err(ReadError::Refused(refusal)) => Some(refusal),
-            // A way of failing we do not know yet is not the file's fault.
-            Err(other) => return Err(io::Error::other(other)),
-        },
+        }
+        Kind::Page | Kind::Twin | Kind::Site => None,
     };
     if let Some(refusal) = refusal {
         judgement.refused = Some(refusal.rule);

@@ -7,8 +7,10 @@ use crate::explain::{self, Example};
 /// All rules in the order of their codes.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
+        crate::rules::ALL,
         rutter_arc::rules::ALL,
         rutter_extract::rules::ALL,
+        rutter_extract::safety::ALL,
         rutter_page::rules::ALL,
         rutter_scp::rules::ALL,
         rutter_signpost::rules::ALL,

@@ -60,9 +60,29 @@ pub(crate) fn llms(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Res
     Ok(())
 }
 
-/// Judges a sitemap and its adverts; gives the number of its entries.
+/// What a file is by its path alone.
+pub(crate) fn kind_by_path(path: &str) -> Kind {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    match name {
+        "robots.txt" => Kind::Robots,
+        "llms.txt" | "llms-full.txt" => Kind::Llms,
+        _ => match crate::spxi::kind_by_name(path).or_else(|| crate::arc::kind(path, b"")) {
+            Some(kind) => kind,
+            None if path.contains(".scp") => Kind::Collection,
+            None if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "xml") => {
+                Kind::Sitemap
+            }
+            None => Kind::Site,
+        },
+    }
+}
+
+/// Judges a sitemap and its adverts, and hands each item on; gives the number
+/// of its entries.
 pub(crate) fn sitemap(
     subject: &Subject<'_>,
+    take: &mut dyn FnMut(&Item, u64),
     sink: &mut dyn FindingSink,
 ) -> Result<u64, SitemapError> {
     let input = BufReader::with_capacity(64 << 10, (subject.open)()?.0);
@@ -72,6 +92,7 @@ pub(crate) fn sitemap(
     while let Some(item) = reader.next(sink)? {
         let line = reader.line();
         judge.see(&item, line, sink);
+        take(&item, line);
         if let Item::Foreign(foreign) = &item
             && foreign.namespace == advert::NAMESPACE
         {

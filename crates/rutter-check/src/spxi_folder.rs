@@ -429,7 +429,7 @@ fn pages_below(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// The values of `id` and `name` in the tags of a page.
-fn names_of(text: &str) -> Vec<String> {
+pub(crate) fn names_of(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for tag in text.split('<').skip(1) {
         let tag = tag.split('>').next().unwrap_or_default();

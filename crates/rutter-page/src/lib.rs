@@ -17,6 +17,7 @@
 mod block;
 mod digest;
 mod head;
+mod honest;
 mod judge;
 mod language;
 mod markdown;
@@ -35,6 +36,7 @@ mod wire;
 pub use block::{Block, Code, Heading, Image, Level, Link, List, Quote, Table, Text, Unknown};
 pub use digest::{Digest, LineDigest};
 pub use head::Head;
+pub use honest::{Unseen, order_to_models};
 pub use judge::{Judge, PageLimits, members, nesting};
 pub use language::LanguageTag;
 pub use media::{

@@ -502,7 +502,7 @@ fn line_and_column(text: &str, at: usize) -> String {
 }
 
 /// Finds the file: from the site's folder upwards, then from the current one.
-fn find(site: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+pub(crate) fn find(site: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("the current folder")?;
     let beside = site.map(|site| real(&here.join(site)));
     let beside = beside.as_deref().and_then(|site| {

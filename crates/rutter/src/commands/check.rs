@@ -1,7 +1,9 @@
-//! `rutter check`: judge collections, signposts, ARC and SPXI files against their specifications.
+//! `rutter check`: judge sites, collections, signposts, ARC and SPXI files against their specifications.
 
+mod fix;
 mod reopen;
 mod sieve;
+mod site;
 mod tell;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use rutter_finding::Mode;
 
 use crate::commands::check::reopen::Reopen;
 pub(crate) use crate::commands::check::sieve::parse_selector;
-use crate::commands::check::tell::{Found, TellArgs};
+use crate::commands::check::tell::{Asked, Found, TellArgs};
 use crate::commands::{LimitArgs, now, one_stdin, refuse_overwriting};
 use crate::exit::Exit;
 use crate::input::Source;
@@ -22,17 +24,16 @@ use crate::output::Output;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI to judge; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Folders of built sites, addresses of live ones, or single collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI; `-` is standard input
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Judge as a reader would, who copes with small faults
     #[arg(long)]
     lenient: bool,
-    /// Settings file [default: rutter.toml above the current folder]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     #[command(flatten)]
     tell: TellArgs,
+    #[command(flatten)]
+    site: site::SiteArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -49,14 +50,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         ..Judging::default()
     };
     let site = args.files.iter().find(|path| path.is_dir());
-    let asked = args.tell.settle(args.config.as_deref(), site.map(PathBuf::as_path))?;
+    let asked = args.tell.settle(args.site.config.as_deref(), site.map(PathBuf::as_path))?;
     let mut seen = Seen::default();
     seen.overview.now = judging.now;
     let mut judgements: Vec<Judgement> = Vec::new();
     let mut has_failed = false;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
-        match judge(path, &judging, &mut seen) {
+        match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
                 has_failed = true;
@@ -79,7 +80,30 @@ struct Seen {
     overview: Overview,
 }
 
-fn judge(path: &Path, judging: &Judging, seen: &mut Seen) -> anyhow::Result<Vec<Judgement>> {
+fn judge(
+    path: &Path,
+    args: &Args,
+    asked: &Asked,
+    judging: &Judging,
+    seen: &mut Seen,
+    out: &mut Output,
+) -> anyhow::Result<Vec<Judgement>> {
+    if let Some(url) = site::address(path) {
+        seen.overview.layers.extend(["HP", "XL", "SE"]);
+        return Ok(site::live(&url, &args.site, judging.clone(), out)?.judgements);
+    }
+    if path.is_dir() {
+        let judgements = site::folder(path, &args.site, judging, out)?.judgements;
+        seen.reopen.add_folder(path);
+        seen.overview.see_folder(path, &judgements);
+        if let Some(now) = judging.now.filter(|_| asked.draws()) {
+            // A site without an index has no markers to follow.
+            if let Ok(survived) = rutter_check::survive_folder(path, now) {
+                seen.overview.see_survivals(&survived.survivals);
+            }
+        }
+        return Ok(judgements);
+    }
     let source = Source::new(path)?;
     let open = || source.open();
     let subject = Subject { name: source.name().to_owned(), open: &open };

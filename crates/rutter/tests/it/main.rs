@@ -16,6 +16,7 @@
 mod arc;
 mod discover;
 mod drown;
+mod faults;
 mod kill;
 mod replica;
 mod repository;

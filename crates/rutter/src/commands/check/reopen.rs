@@ -24,7 +24,6 @@ impl Reopen {
     }
 
     /// Remembers a folder: names that are no sources are looked for in it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "folders cannot be judged yet"))]
     pub(crate) fn add_folder(&mut self, folder: &Path) {
         self.folders.push(folder.to_owned());
     }

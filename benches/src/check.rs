@@ -1,0 +1,82 @@
+//! The figures of judging a site: time beside its first build, with and
+//! without the state of that build, and memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rutter_check::{Closed, Home, Judging, Known, SiteJudging, check_folder};
+use rutter_finding::{Mode, Severity};
+use rutter_page::Timestamp;
+
+use crate::build::{MEMORY, fresh_copy, pages};
+use crate::table::{Job, Table, role, seconds};
+
+/// Times a first build takes of a check without the state, and with it.
+const GOALS: [f64; 2] = [1.25, 5.0];
+
+/// Judges a built folder; gives how many pages were looked at.
+pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u64> {
+    let known = state.map(rutter_build::remembered).transpose()?.unwrap_or_default();
+    let page = |one: rutter_build::Remembered| {
+        let known = Known {
+            url: one.url.into(),
+            source: one.source.0,
+            line: one.line,
+            twin: one.twin,
+            title: one.title.into(),
+            closed: one.barred.map(|_| Closed::Away),
+            findings: Vec::new(),
+        };
+        known.with_findings(one.findings)
+    };
+    let judging = SiteJudging {
+        judging: Judging {
+            mode: Mode::Strict,
+            now: Timestamp::from_unix_seconds(1_780_100_000),
+            ..Judging::default()
+        },
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        types: Vec::new(),
+    };
+    let home = Home::parse("https://docs.example.org/");
+    let outcome = check_folder(site, home, known.into_iter().map(page).collect(), &judging)?;
+    let n_errors: u64 =
+        outcome.judgements.iter().map(|one| one.report.count(Severity::Error)).sum();
+    anyhow::ensure!(n_errors == 0, "{n_errors} errors in what we built ourselves");
+    Ok(outcome.pages)
+}
+
+/// Prints every figure with its goal; fails where one is missed.
+pub(crate) fn run(from: &Path, n_rounds: usize) -> anyhow::Result<()> {
+    let folder = PathBuf::from("target/bench/check");
+    fs::create_dir_all(&folder)?;
+    let (site, state) = (folder.join("site"), folder.join("state"));
+    let pages = pages(from)?;
+    let n_bytes: u64 = pages.iter().map(|(_, n_bytes)| n_bytes).sum();
+    println!("{} pages, {:.1} MB", pages.len(), n_bytes as f64 / 1e6);
+    let mut jobs: Vec<Job<'_>> = vec![
+        (
+            "first build",
+            Box::new(|| {
+                fresh_copy(from, &site)?;
+                drop(fs::remove_dir_all(&state));
+                role("build", &[&site, &state])
+            }),
+        ),
+        ("check", Box::new(|| role("check", &[&site]))),
+        ("check, state at hand", Box::new(|| role("check", &[&site, &state]))),
+    ];
+    let mut table = Table::new(n_rounds);
+    let runs = table.rotate(&mut jobs)?;
+    drop(jobs);
+    let [first, bare, known] = runs.as_slice() else { anyhow::bail!("three jobs") };
+    let [without, with] = GOALS;
+    table.compare("check", bare, "first build", &seconds(first), (without, None));
+    table.compare("check, state at hand", known, "first build", &seconds(first), (with, None));
+    table.print(n_bytes);
+    table.remember_peak("check", bare);
+    table.remember_peak("check, state at hand", known);
+    table.print_peaks("at most", MEMORY);
+    anyhow::ensure!(table.missed == 0, "{} goals missed", table.missed);
+    Ok(())
+}

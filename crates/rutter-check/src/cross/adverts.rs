@@ -1,0 +1,167 @@
+//! What the sitemap announces about collections, against the files: existence,
+//! expiry, sections, codings, and whether deltas follow each other.
+
+use std::collections::BTreeMap;
+
+use rutter_finding::{Finding, Place, quoted};
+use rutter_scp::{Coding, Header, Kind};
+
+use super::in_line;
+use crate::rules;
+use crate::site::{Advertised, Held, View};
+
+pub(super) fn compare(view: &mut View<'_>) {
+    let mut said: Vec<(u32, Finding)> = Vec::new();
+    for one in &view.machine.adverts {
+        of_advert(view, one, &mut said);
+    }
+    // Whoever advertises nothing has another way to be found.
+    if !view.machine.adverts.is_empty() {
+        for held in &view.machine.collections {
+            let is_known = view.machine.adverts.iter().any(|one| one.file == Some(held.file));
+            if !is_known {
+                said.push((held.file, Finding::new(&rules::UNADVERTISED, Place::WHOLE, "")));
+            }
+        }
+    }
+    sections(view, &mut said);
+    codings(view, &mut said);
+    chains(view, &mut said);
+    for (file, finding) in said {
+        view.book.say(file, finding);
+    }
+}
+
+fn of_advert(view: &View<'_>, one: &Advertised, said: &mut Vec<(u32, Finding)>) {
+    let mut say = |rule, detail: String| said.push((one.sitemap, in_line(rule, one.line, detail)));
+    let advert = &one.advert;
+    if one.file.is_none() && view.is_own(&advert.url) && !view.files.is_live() {
+        say(&rules::ADVERT_ABSENT, quoted(&advert.url));
+    }
+    if view.judging.judging.now.is_some_and(|now| advert.expires < now) {
+        say(&rules::ADVERT_EXPIRED, format!("{} on {}", quoted(&advert.url), advert.expires));
+    }
+    let is_announced =
+        view.machine.sections.iter().any(|(_, _, section)| section.name == advert.section);
+    if !is_announced {
+        say(&rules::SECTION_UNKNOWN, quoted(&advert.section));
+    }
+    if let Some((_, _, codings)) = &view.machine.codings
+        && let Some(coding) =
+            Coding::of_name(std::path::Path::new(&advert.url)).and_then(Coding::name)
+        && !codings.iter().any(|known| known == coding)
+    {
+        say(&rules::CODING_UNKNOWN, coding.to_owned());
+    }
+}
+
+fn sections(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    for (sitemap, line, section) in &view.machine.sections {
+        let of_section = |one: &&Advertised| one.advert.section == section.name;
+        let snapshots = view.machine.adverts.iter().filter(of_section);
+        let snapshots = snapshots.filter(|one| one.advert.kind == Kind::Snapshot);
+        let Some(newest) = snapshots.max_by_key(|one| one.advert.generated) else {
+            let detail = quoted(&section.name);
+            said.push((*sitemap, in_line(&rules::SECTION_ABSENT, *line, detail)));
+            continue;
+        };
+        // Deltas after the snapshot may have changed the number.
+        let all = view.machine.adverts.iter().filter(of_section);
+        let last = all.max_by_key(|one| one.advert.generated).unwrap_or(newest);
+        let held = view.machine.collections.iter().find(|held| Some(held.file) == last.file);
+        let verified = held.and_then(|held| held.receipt.as_ref());
+        let of_chain = verified.and_then(|receipt| receipt.header.chain.as_ref());
+        let is_snapshot = last.advert.kind == Kind::Snapshot;
+        let pages = of_chain.map(|chain| chain.pages).or(is_snapshot.then_some(last.advert.pages));
+        if let Some(pages) = pages
+            && !section.is_estimate
+            && pages != section.pages
+        {
+            let detail =
+                format!("{} has {pages}, announced are {}", quoted(&section.name), section.pages);
+            said.push((*sitemap, in_line(&rules::SECTION_PAGES, *line, detail)));
+        }
+    }
+}
+
+/// Files with one name in two codings must be one text.
+fn codings(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    let stem = |held: &Held| {
+        let path = view.files.path(held.file);
+        path.find(".scp").and_then(|at| path.get(..at)).unwrap_or(path).to_owned()
+    };
+    let mut by_stem: BTreeMap<String, Vec<&Held>> = BTreeMap::new();
+    for held in &view.machine.collections {
+        by_stem.entry(stem(held)).or_default().push(held);
+    }
+    for group in by_stem.into_values() {
+        let mut whole =
+            group.iter().filter_map(|held| Some((held.file, held.receipt.as_ref()?.digest)));
+        let Some((_, first)) = whole.next() else { continue };
+        for (file, digest) in whole {
+            if digest != first {
+                said.push((file, Finding::new(&rules::CODINGS_DIFFER, Place::WHOLE, "")));
+            }
+        }
+    }
+}
+
+/// Deltas must follow each other, and the first of them a snapshot (D25, D95).
+fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    let mut sections: BTreeMap<&str, Vec<(u32, &Header)>> = BTreeMap::new();
+    for held in &view.machine.collections {
+        let Some(header) = held.receipt.as_ref().map(|receipt| &receipt.header) else { continue };
+        let known = sections.entry(&header.section).or_default();
+        // Two codings are one link.
+        if !known.iter().any(|(_, other)| {
+            other.id == header.id
+                && other.generated == header.generated
+                && other.kind == header.kind
+        }) {
+            known.push((held.file, header));
+        }
+    }
+    for mut links in sections.into_values() {
+        links.sort_by_key(|(_, header)| (header.generated, header.kind == Kind::Snapshot));
+        let deltas = links.iter().filter(|(_, header)| header.kind != Kind::Snapshot);
+        let mut before: Option<&Header> = None;
+        for (file, header) in deltas {
+            let from = header.chain.as_ref().and_then(|chain| chain.from);
+            let since = header.kind.since();
+            if let Some(before) = before {
+                let state = before.chain.as_ref().map(|chain| chain.state);
+                let is_broken = from.is_some() && state.is_some() && from != state;
+                if is_broken {
+                    let place = Place::pointer(1, "/collection/rutter/from");
+                    let detail = format!("it follows no state of {}", before.generated);
+                    said.push((*file, Finding::new(&rules::CHAIN_GAP, place, detail)));
+                } else if since.is_some_and(|since| before.generated < since) {
+                    gap(*file, since, before, said);
+                }
+            } else {
+                let snapshots = links.iter().filter(|(_, other)| other.kind == Kind::Snapshot);
+                // Changes before the oldest snapshot are in it.
+                let oldest = snapshots.map(|(_, other)| *other).min_by_key(|other| other.generated);
+                if let Some(oldest) = oldest
+                    && oldest.generated < header.generated
+                    && since.is_some_and(|since| oldest.generated < since)
+                {
+                    gap(*file, since, oldest, said);
+                }
+            }
+            before = Some(header);
+        }
+    }
+}
+
+fn gap(
+    file: u32,
+    since: Option<rutter_page::Timestamp>,
+    before: &Header,
+    said: &mut Vec<(u32, Finding)>,
+) {
+    let since = since.map(|since| since.to_string()).unwrap_or_default();
+    let detail = format!("it begins at {since}, the last one ended at {}", before.generated);
+    let place = Place::pointer(1, "/collection/since");
+    said.push((file, Finding::new(&rules::DELTA_GAP, place, detail)));
+}

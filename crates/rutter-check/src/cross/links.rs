@@ -1,0 +1,121 @@
+//! Links inside files for machines: each must lead to something, and to
+//! nothing that is closed.
+
+use rutter_arc::pointer::{self, Found};
+use rutter_finding::{Finding, Place, quoted};
+use rutter_page::order_to_models;
+use rutter_signpost::llms;
+
+use super::{closed_detail, in_line};
+use crate::rules;
+use crate::site::View;
+
+pub(super) fn compare(view: &mut View<'_>) {
+    let mut said: Vec<(u32, Finding)> = Vec::new();
+    of_robots(view, &mut said);
+    of_llms(view, &mut said);
+    of_pointer(view, &mut said);
+    for (file, finding) in said {
+        view.book.say(file, finding);
+    }
+}
+
+fn of_robots(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    let (Some((file, robots)), Some(home)) = (&view.machine.robots, view.home) else { return };
+    let mut named = Vec::new();
+    for (line, url) in robots.sitemaps() {
+        match view.files.resolve(home, url) {
+            Some(at) => named.push(at),
+            None if view.is_own(url) && !view.files.is_live() => {
+                said.push((*file, in_line(&rules::ROBOTS_SITEMAP, line, quoted(url))));
+            }
+            None => {}
+        }
+    }
+    let main = view.files.at_root(view.home, "sitemap.xml");
+    // The index of entities asks for the line itself (SX).
+    let is_asked = view.machine.index.is_some();
+    if let Some(main) = main
+        && !named.contains(&main)
+        && !is_asked
+        && home.is_root()
+    {
+        said.push((*file, Finding::new(&rules::ROBOTS_SILENT, Place::WHOLE, "")));
+    }
+    if !home.is_root() {
+        return;
+    }
+    let machine = &view.machine;
+    let announced = machine.sitemaps.iter().copied();
+    let announced = announced.chain(machine.adverts.iter().filter_map(|one| one.file));
+    let announced = announced.chain(machine.arc.iter().map(|arc| arc.file));
+    let mut announced: Vec<u32> = announced.collect();
+    announced.sort_unstable();
+    announced.dedup();
+    for at in announced {
+        let path = view.files.path(at);
+        let url = if view.files.is_live() { path.to_owned() } else { home.join(path) };
+        let target = home.target_of(&url).unwrap_or("/");
+        let verdict = robots.verdict("*", target);
+        if !verdict.is_allowed {
+            let line = verdict.rule.map_or(1, |rule| rule.line);
+            said.push((*file, in_line(&rules::ROBOTS_FORBIDS, line, quoted(path))));
+        }
+    }
+}
+
+fn of_llms(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    for (file, text) in &view.machine.llms {
+        if let Some(order) = order_to_models(text) {
+            said.push((*file, Finding::new(&rules::ORDER, Place::WHOLE, quoted(order))));
+        }
+        let unseen = rutter_page::Unseen::of(text);
+        if !unseen.is_nothing() {
+            said.push((*file, Finding::new(&rules::UNSEEN, Place::WHOLE, unseen.shown())));
+        }
+        let Some(home) = view.home else { continue };
+        let parsed = llms::parse(text);
+        let links = parsed.links().map(|link| link.url.as_str());
+        for url in links {
+            let whole = if url.starts_with('/') {
+                format!("{}{url}", home.origin())
+            } else {
+                url.to_owned()
+            };
+            let url = whole.split('#').next().unwrap_or_default();
+            if !view.is_own(url) || view.files.is_live() {
+                continue;
+            }
+            let line =
+                (1..).zip(text.lines()).find(|(_, line)| line.contains(url)).map_or(1, |(n, _)| n);
+            let Some(at) = view.files.resolve(home, url) else {
+                said.push((*file, in_line(&rules::LINK_BROKEN, line, quoted(url))));
+                continue;
+            };
+            let row = view.rows.find(view.files, home, url).and_then(|at| view.rows.get(at));
+            let row = row.or_else(|| view.rows.list.iter().find(|row| row.twin == Some(at)));
+            if let Some(row) = row
+                && let Some(closed) = view.closed(row)
+            {
+                let detail = closed_detail(&row.url, closed);
+                said.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
+            }
+        }
+    }
+}
+
+fn of_pointer(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    let (Some(home), Some(at)) = (view.home, view.files.at_root(view.home, "arc-sitemap.jsonld"))
+    else {
+        return;
+    };
+    let Ok((input, _)) = view.files.open(at) else { return };
+    let Ok(Found::Pointer(pointer)) = pointer::read(input, &mut ()) else { return };
+    for url in [Some(pointer.json), pointer.yaml].into_iter().flatten() {
+        if view.is_own(&url) && !view.files.is_live() && view.files.resolve(home, &url).is_none() {
+            said.push((at, Finding::new(&rules::LINK_BROKEN, Place::WHOLE, quoted(&url))));
+        } else if !view.is_own(&url) {
+            said.push((at, Finding::new(&rules::OTHER_SITE, Place::WHOLE, quoted(&url))));
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The files of a site: what lies below a folder, by its path, and which file
+//! an address stands for on a static host.
+//!
+//! A live site comes as files, too, each with the address it was had from.
+//!
+//! Refuses: to follow links out of the folder, to go on without end, and to
+//! let an address name a file that the walk did not find.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rutter_finding::{Finding, Place};
+use rutter_page::PageUrl;
+
+use super::home::Home;
+use crate::rules;
+
+/// Most files that are looked at.
+pub(crate) const MOST_FILES: usize = 2_000_000;
+/// Deepest folder that is looked into.
+const DEEPEST: usize = 64;
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OneFile {
+    /// Path below the folder, apart by slashes; of a live site, the address.
+    pub(crate) path: Box<str>,
+    pub(crate) bytes: u64,
+    /// Where it lies, if not under its path.
+    pub(crate) spool: Option<PathBuf>,
+    pub(crate) kind: FileKind,
+}
+
+/// What a file is, as far as its name or its media type says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Page,
+    Markdown,
+    Other,
+}
+
+/// All files, in the order of their paths.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    dir: PathBuf,
+    list: Vec<OneFile>,
+    /// Of a live site: which file each address gave.
+    by_url: Option<BTreeMap<String, u32>>,
+}
+
+impl Files {
+    /// Walks through a folder.
+    pub(crate) fn walk(dir: &Path, found: &mut Vec<(String, Finding)>) -> io::Result<Self> {
+        let mut list = Vec::new();
+        let mut folders = vec![(dir.to_owned(), String::new(), 0)];
+        // The folder itself must be one that can be read.
+        drop(fs::read_dir(dir)?);
+        let mut say = |path: &str, rule, detail: String| {
+            found.push((path.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
+        };
+        while let Some((folder, prefix, depth)) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    say(&prefix, &rules::UNREADABLE, error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else {
+                    let shown = format!("{prefix}{}", name.to_string_lossy());
+                    say(&shown, &rules::ODD_NAME, String::new());
+                    continue;
+                };
+                let Ok(kind) = entry.file_type() else { continue };
+                let is_known = name == ".well-known" || !name.starts_with('.');
+                if kind.is_dir() && is_known && name != "node_modules" {
+                    if DEEPEST <= depth {
+                        let path = format!("{prefix}{name}");
+                        say(&path, &rules::STOPPED, format!("deeper than {DEEPEST} folders"));
+                    } else {
+                        folders.push((entry.path(), format!("{prefix}{name}/"), depth + 1));
+                    }
+                } else if kind.is_file() && is_known {
+                    if MOST_FILES <= list.len() {
+                        say("", &rules::STOPPED, format!("more than {MOST_FILES} files"));
+                        folders.clear();
+                        break;
+                    }
+                    let path = format!("{prefix}{name}");
+                    let bytes = entry.metadata().map_or(0, |it| it.len());
+                    let kind = kind_of(&path);
+                    list.push(OneFile { path: path.into(), bytes, spool: None, kind });
+                }
+            }
+        }
+        list.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Ok(Self { dir: dir.to_owned(), list, by_url: None })
+    }
+
+    /// The files of a live site, each with its address.
+    pub(crate) fn fetched(list: Vec<OneFile>) -> Self {
+        let mut list = list;
+        list.sort_by(|one, other| one.path.cmp(&other.path));
+        list.dedup_by(|one, other| one.path == other.path);
+        let by_url = (0..).zip(&list).map(|(at, file)| (String::from(&*file.path), at)).collect();
+        Self { dir: PathBuf::new(), list, by_url: Some(by_url) }
+    }
+
+    /// Whether they were fetched.
+    pub(crate) fn is_live(&self) -> bool {
+        self.by_url.is_some()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &OneFile)> {
+        (0..).zip(&self.list)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn get(&self, at: u32) -> &OneFile {
+        static NOTHING: std::sync::LazyLock<OneFile> = std::sync::LazyLock::new(|| OneFile {
+            path: "".into(),
+            bytes: 0,
+            spool: None,
+            kind: FileKind::Other,
+        });
+        self.list.get(at as usize).unwrap_or(&NOTHING)
+    }
+
+    pub(crate) fn path(&self, at: u32) -> &str {
+        &self.get(at).path
+    }
+
+    /// Where a file lies.
+    pub(crate) fn disk(&self, at: u32) -> PathBuf {
+        let file = self.get(at);
+        file.spool.clone().unwrap_or_else(|| self.dir.join(&*file.path))
+    }
+
+    pub(crate) fn open(&self, at: u32) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+        let file = File::open(self.disk(at))?;
+        let size = file.metadata()?.len();
+        Ok((Box::new(file), Some(size)))
+    }
+
+    /// The bytes of a file, if they are no more than so many.
+    pub(crate) fn read(&self, at: u32, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        File::open(self.disk(at))?.take(most + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= most).then_some(bytes))
+    }
+
+    /// The file of a path below the folder.
+    pub(crate) fn find(&self, path: &str) -> Option<u32> {
+        let at = self.list.binary_search_by(|file| (*file.path).cmp(path)).ok()?;
+        u32::try_from(at).ok()
+    }
+
+    /// A file at the root of the site.
+    pub(crate) fn at_root(&self, home: Option<&Home>, name: &str) -> Option<u32> {
+        match &self.by_url {
+            None => self.find(name),
+            Some(by_url) => by_url.get(&home?.join(name)).copied(),
+        }
+    }
+
+    /// The file that an address of the site stands for: the file itself, the
+    /// same with `.html`, or the page of a folder.
+    pub(crate) fn resolve(&self, home: &Home, url: &str) -> Option<u32> {
+        let url = PageUrl::parse(url).ok()?;
+        if let Some(by_url) = &self.by_url {
+            return by_url.get(url.key()).copied();
+        }
+        let path = home.path_of(url.key())?;
+        let path = path.split('?').next().unwrap_or_default();
+        let mut plain = String::with_capacity(path.len());
+        for (n, part) in path.split('/').enumerate() {
+            let part = decoded(part)?;
+            if part == "." || part == ".." || part.contains(['/', '\\', '\0']) {
+                return None;
+            }
+            if 0 < n {
+                plain.push('/');
+            }
+            plain.push_str(&part);
+        }
+        let is_folder = plain.is_empty() || plain.ends_with('/');
+        let names: &[&str] = if is_folder {
+            &["index.html", "index.htm", "index.xhtml"]
+        } else {
+            &["", ".html", "/index.html"]
+        };
+        names.iter().find_map(|name| self.find(&format!("{plain}{name}")))
+    }
+}
+
+/// A part of a path without its escapes.
+fn decoded(part: &str) -> Option<String> {
+    if !part.contains('%') {
+        return Some(part.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|byte| char::from(byte).to_digit(16));
+        bytes.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What a file is by its name. Pages that a server shows for addresses that do
+/// not exist are none of the site.
+fn kind_of(path: &str) -> FileKind {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if matches!(name, "404.html" | "50x.html" | "500.html" | "404.md") {
+        return FileKind::Other;
+    }
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("html" | "htm" | "xhtml") => FileKind::Page,
+        Some("md") => FileKind::Markdown,
+        _ => FileKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_addresses_stand_for_files_as_static_hosts_have_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["index.html", "a.html", "b/index.html", "ü b.html", "c.json"] {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        fs::write(dir.path().join(".git/x.html"), "x").unwrap();
+        let files = Files::walk(dir.path(), &mut Vec::new()).unwrap();
+        assert_eq!(files.len(), 5);
+        let home = Home::parse("https://h.example/sub").unwrap();
+        for (url, path) in [
+            ("https://h.example/sub/", Some("index.html")),
+            ("https://h.example/sub/index.html", Some("index.html")),
+            ("https://h.example/sub/a", Some("a.html")),
+            ("https://h.example/sub/a.html#x", Some("a.html")),
+            ("https://h.example/sub/a.html?q=1", Some("a.html")),
+            ("https://h.example/sub/b", Some("b/index.html")),
+            ("https://h.example/sub/b/", Some("b/index.html")),
+            ("https://h.example/sub/%C3%BC%20b.html", Some("ü b.html")),
+            ("https://h.example/sub/c.json", Some("c.json")),
+            ("https://h.example/c.json", None),
+            ("https://h.example/sub/%2e%2e/c.json", None),
+            ("https://h.example/sub/..%2fc.json", None),
+            ("https://other.example/sub/c.json", None),
+            ("https://h.example/sub/.git/x.html", None),
+        ] {
+            let found = files.resolve(&home, url).map(|at| files.path(at));
+            assert_eq!(found, path, "{url}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the machine-readable layers of a site say, read once: each file is
+//! judged on the way, and what it says of pages goes to their rows.
+
+mod arc;
+mod scp;
+mod signs;
+
+use rutter_page::Timestamp;
+use rutter_scp::advert::{Collection, Section};
+use rutter_scp::{Header, Receipt};
+use rutter_signpost::robots::Robots;
+use rutter_spxi::{Index, Listed};
+
+use super::View;
+
+/// Largest file of signposts that is read as a whole, in bytes.
+pub(crate) const LARGEST_TEXT: u64 = 64 << 20;
+
+/// What was read beside rows.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) robots: Option<(u32, Robots)>,
+    /// Files of sitemaps that were read, in the order they were.
+    pub(crate) sitemaps: Vec<u32>,
+    /// Every entry of every sitemap, and the file it stands in.
+    pub(crate) listed: Vec<(u32, Listed)>,
+    /// Elements of other namespaces: file, line, namespace.
+    pub(crate) foreign: Vec<(u32, u64, String)>,
+    /// Whether a sitemap could not be read to its end.
+    pub(crate) is_cut: bool,
+    pub(crate) adverts: Vec<Advertised>,
+    pub(crate) sections: Vec<(u32, u64, Section)>,
+    pub(crate) codings: Option<(u32, u64, Vec<String>)>,
+    pub(crate) collections: Vec<Held>,
+    /// Whether any snapshot was read to its end.
+    pub(crate) has_pages: bool,
+    pub(crate) arc: Option<ArcFile>,
+    pub(crate) days: Vec<Day>,
+    pub(crate) index: Option<(u32, Index)>,
+    pub(crate) llms: Vec<(u32, String)>,
+}
+
+/// A collection that a sitemap names.
+#[derive(Debug)]
+pub(crate) struct Advertised {
+    pub(crate) advert: Collection,
+    pub(crate) sitemap: u32,
+    pub(crate) line: u64,
+    pub(crate) file: Option<u32>,
+}
+
+/// A file that is a collection.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) file: u32,
+    pub(crate) header: Option<Header>,
+    pub(crate) receipt: Option<Receipt>,
+}
+
+/// The ARC sitemap.
+#[derive(Debug)]
+pub(crate) struct ArcFile {
+    pub(crate) file: u32,
+    pub(crate) head: rutter_arc::Head,
+    /// The latest date in it.
+    pub(crate) latest: Option<Timestamp>,
+    /// A number of everything it says of pages.
+    pub(crate) sum: u64,
+}
+
+/// The changes of a day.
+#[derive(Debug)]
+pub(crate) struct Day {
+    pub(crate) file: u32,
+    pub(crate) name: String,
+    /// What it says: address, number of the entry, whether it is gone, where.
+    pub(crate) said: Vec<(Box<str>, u64, bool, u64)>,
+}
+
+impl View<'_> {
+    /// Reads every layer.
+    pub(crate) fn read_layers(&mut self) {
+        self.read_robots();
+        self.read_sitemaps();
+        self.read_collections();
+        self.read_arc();
+        self.read_index();
+        self.read_llms();
+        self.find_twins();
+    }
+}

@@ -1,0 +1,246 @@
+//! Collections: each file is judged with its advert; what the newest snapshot
+//! of a section and the deltas after it deliver goes to the rows.
+
+use std::collections::BTreeMap;
+
+use rutter_finding::{Finding, FindingSink as _, Place};
+use rutter_page::{LineDigest, Private};
+use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
+
+use super::Held;
+use crate::rules;
+use crate::site::View;
+use crate::site::page::texts_of;
+use crate::site::rows::{Delivered, Row, short};
+use crate::site::words;
+
+/// Most collections that are read.
+const MOST: usize = 2000;
+/// Numbers of runs that are kept for all pages together.
+const MOST_RUNS: usize = 6_000_000;
+/// Most pieces of one page that are kept.
+const MOST_PIECES: usize = 192;
+
+impl View<'_> {
+    pub(super) fn read_collections(&mut self) {
+        let is_scp = |path: &str| {
+            [".scp", ".scp.gz", ".scp.zst"].iter().any(|ending| path.ends_with(ending))
+        };
+        let mut all: Vec<u32> =
+            self.files.iter().filter(|(_, file)| is_scp(&file.path)).map(|(at, _)| at).collect();
+        all.extend(self.machine.adverts.iter().filter_map(|one| one.file));
+        all.sort_unstable();
+        all.dedup();
+        if MOST < all.len() {
+            self.book.site(&rules::STOPPED, format!("more than {MOST} collections"));
+            all.truncate(MOST);
+        }
+        for file in all {
+            let header = self.header_of(file);
+            self.machine.collections.push(Held { file, header, receipt: None });
+        }
+        let current = self.current();
+        let has_all = current.iter().any(|(section, _)| section == "all");
+        for idx in 0..self.machine.collections.len() {
+            let is_current = current.iter().any(|(_, used)| used.contains(&idx));
+            if !is_current {
+                self.read_collection(idx, Use::Nothing);
+            }
+        }
+        for (n, (section, used)) in current.iter().enumerate() {
+            for idx in used {
+                let is_whole = section == "all" || !has_all;
+                let how = if is_whole { Use::Take } else { Use::Compare(n) };
+                self.read_collection(*idx, how);
+            }
+        }
+    }
+
+    fn header_of(&self, file: u32) -> Option<Header> {
+        let (input, size) = self.files.open(file).ok()?;
+        let options = Options { size, limits: self.judging.judging.limits, ..Options::default() };
+        Some(Reader::open(input, options, &mut ()).ok()?.header().clone())
+    }
+
+    /// For each section, `all` first: its newest snapshot and what came after,
+    /// each in one coding.
+    fn current(&self) -> Vec<(String, Vec<usize>)> {
+        let mut sections: BTreeMap<&str, Vec<(usize, &Header)>> = BTreeMap::new();
+        for (idx, held) in self.machine.collections.iter().enumerate() {
+            if let Some(header) = &held.header {
+                sections.entry(&header.section).or_default().push((idx, header));
+            }
+        }
+        let mut out = Vec::new();
+        for (section, mut held) in sections {
+            held.sort_by_key(|(idx, header)| {
+                let is_delta = header.kind != Kind::Snapshot;
+                (header.generated, is_delta, self.is_coded(*idx))
+            });
+            let newest = held.iter().rev().find(|(_, header)| header.kind == Kind::Snapshot);
+            let Some(start) = newest.map(|(_, header)| header.generated) else { continue };
+            let mut used: Vec<usize> = Vec::new();
+            let mut last = None;
+            for (idx, header) in held {
+                let is_snapshot = header.kind == Kind::Snapshot;
+                let is_used = (is_snapshot && header.generated == start)
+                    || (!is_snapshot && start < header.generated);
+                let what = (header.generated, is_snapshot);
+                if is_used && last != Some(what) {
+                    used.push(idx);
+                    last = Some(what);
+                }
+            }
+            out.push((section.to_owned(), used));
+        }
+        out.sort_by_key(|(section, _)| section != "all");
+        out
+    }
+
+    /// zstd before gzip: it is the fastest to read.
+    fn is_coded(&self, idx: usize) -> u8 {
+        let path = self.machine.collections.get(idx).map_or("", |held| self.files.path(held.file));
+        match Coding::of_name(std::path::Path::new(path)).and_then(Coding::name) {
+            Some("zstd") => 0,
+            Some(_) => 1,
+            None => 2,
+        }
+    }
+
+    fn read_collection(&mut self, idx: usize, how: Use) {
+        let Some(file) = self.machine.collections.get(idx).map(|held| held.file) else { return };
+        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
+        let judging = crate::Judging {
+            advert: advert.map(|one| one.advert.clone()),
+            ..self.judging.judging.clone()
+        };
+        let removed = self.machine.collections.get(idx).and_then(|held| held.header.as_ref());
+        let removed = removed.and_then(|header| header.chain.as_ref());
+        let removed: Vec<String> = removed.map(|chain| chain.removed.clone()).unwrap_or_default();
+        let most_pieces = (MOST_RUNS / 4 / self.rows.list.len().max(1)).clamp(4, MOST_PIECES);
+        let mut taking = Taking { file, most_pieces, taken: Vec::new(), said: Vec::new() };
+        let open = || self.files.open(file);
+        let subject = crate::Subject { name: self.files.path(file).to_owned(), open: &open };
+        let (rows, files, home, known) = (&mut self.rows, self.files, self.home, &self.known);
+        let judged = crate::judge_collection(&subject, &judging, &mut |record| {
+            let url = record.page.url.key();
+            let Some(home) = home.filter(|_| how != Use::Nothing) else { return };
+            let Some(row) = rows.index(files, home, url) else { return };
+            let found = known.binary_search_by(|one| (*one.url).cmp(url));
+            let line = found.ok().and_then(|at| known.get(at)).and_then(|one| one.line);
+            taking.take(record, row, how, line);
+        });
+        let Taking { taken, said, .. } = taking;
+        let mut judgement = match judged {
+            Ok(judgement) => judgement,
+            Err(error) => return self.unreadable(file, &error),
+        };
+        for finding in said {
+            judgement.report.report(finding);
+        }
+        let receipt = judgement.receipt.clone();
+        self.book.enter(judgement);
+        // Nothing counts of what was not verified to its end.
+        if receipt.is_none() {
+            return;
+        }
+        if let Some(held) = self.machine.collections.get_mut(idx) {
+            held.receipt = receipt;
+        }
+        self.machine.has_pages |= how == Use::Take && !taken.is_empty();
+        for (row, page) in taken {
+            if let Some(row) = self.rows.list.get_mut(row as usize) {
+                put(row, page, how);
+            }
+        }
+        if how == Use::Take
+            && let Some(home) = self.home
+        {
+            for url in removed {
+                if let Some(at) = self.rows.find(self.files, home, &url)
+                    && let Some(row) = self.rows.list.get_mut(at as usize)
+                {
+                    row.scp = None;
+                }
+            }
+        }
+    }
+}
+
+/// Writes a page that was delivered into its row.
+fn put(row: &mut Row, page: Box<Delivered>, how: Use) {
+    match (how, &row.scp) {
+        (Use::Compare(section), Some(whole)) => {
+            if whole.digest != page.digest {
+                row.differs.get_or_insert((section, page.file, page.line));
+            } else if row.differs.is_some_and(|(other, ..)| other == section) {
+                // A delta put it right.
+                row.differs = None;
+            }
+        }
+        _ => row.scp = Some(page),
+    }
+}
+
+/// What is done with the pages of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It is judged alone.
+    Nothing,
+    /// Its pages are those of the site.
+    Take,
+    /// Its pages must be those of `all`; which section it is.
+    Compare(usize),
+}
+
+struct Taking {
+    file: u32,
+    most_pieces: usize,
+    taken: Vec<(u32, Box<Delivered>)>,
+    said: Vec<Finding>,
+}
+
+impl Taking {
+    fn take(&mut self, record: &Record<'_>, row: u32, how: Use, known: Option<LineDigest>) {
+        let digest = record.digest();
+        let page = &record.page;
+        let is_as_built = known == Some(digest);
+        let (mut pieces, mut n_words) = (Vec::new(), 0);
+        if !is_as_built && how == Use::Take {
+            for (at, block) in (0..).zip(&page.content) {
+                let texts = texts_of(block);
+                n_words += words::whole(&texts).1;
+                if pieces.len() < self.most_pieces {
+                    pieces.extend(words::piece(at, &texts));
+                }
+                for text in &texts {
+                    self.look(text, record.line, at);
+                }
+            }
+        }
+        let delivered = Delivered {
+            file: self.file,
+            line: record.line,
+            title: short(&page.title),
+            language: page.language.canonical().as_str().into(),
+            modified: page.modified,
+            digest,
+            n_words: u32::try_from(n_words).unwrap_or(u32::MAX),
+            pieces,
+            is_as_built,
+        };
+        self.taken.push((row, Box::new(delivered)));
+    }
+
+    /// Looks for what no text should hold.
+    fn look(&mut self, text: &str, line: u64, block: u32) {
+        let place = || Place::pointer(line, format!("/content/{block}"));
+        for (kind, mark) in Private::of(text).secrets {
+            self.said.push(Finding::new(&rules::SECRET, place(), format!("{kind} {mark}")));
+        }
+        let unseen = rutter_page::Unseen::of(text);
+        if !unseen.is_nothing() {
+            self.said.push(Finding::new(&rules::UNSEEN, place(), unseen.shown()));
+        }
+    }
+}

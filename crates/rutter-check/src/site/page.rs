@@ -1,0 +1,384 @@
+//! A page as its own file has it: what other layers are compared with.
+//!
+//! Bytes that the build read before are not read again as a page; only their
+//! head is looked at.
+
+use rutter_extract::{Extraction, Options, honesty, html, is_text};
+use rutter_finding::{Finding, Place};
+use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, order_to_models};
+use rutter_spxi::INDEX;
+
+use super::known::{Known, unmarked};
+use super::rows::{Closed, Delivered, short};
+use super::words::{self, Piece, Share, paragraphs};
+use crate::rules;
+
+/// Most pieces of a closed page that are looked for elsewhere.
+const MOST_PIECES: usize = 24;
+/// How far a head may reach, in bytes.
+const LONGEST_HEAD: usize = 256 << 10;
+/// Text below which a form or a way elsewhere is the whole page.
+const SHORT: usize = 600;
+/// Words a page must have before a share of them says something.
+const FEW_WORDS: usize = 60;
+
+/// What is kept of a page.
+#[derive(Debug, Default)]
+pub(crate) struct PageSeen {
+    pub(crate) title: Box<str>,
+    pub(crate) language: Option<Box<str>>,
+    pub(crate) canonical: Option<Box<str>>,
+    pub(crate) closed: Option<Closed>,
+    pub(crate) refresh: Option<Box<str>>,
+    pub(crate) links_index: bool,
+    /// A Markdown form that its head names.
+    pub(crate) twin_link: Option<Box<str>>,
+    /// Whether its bytes are those the build read; `None` where nobody knows.
+    pub(crate) is_as_built: Option<bool>,
+    /// Digest of its bytes, and of its text where that is another.
+    pub(crate) digests: [Option<Digest>; 2],
+    /// Text that must not be found elsewhere, where the page is closed.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// What came of looking at a page and its twin.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    pub(crate) seen: PageSeen,
+    pub(crate) of_page: Vec<Finding>,
+    pub(crate) of_twin: Vec<Finding>,
+    /// Findings about the collection: block and rule.
+    pub(crate) of_scp: Vec<Finding>,
+}
+
+/// What a page is looked at with.
+pub(crate) struct Job<'j> {
+    pub(crate) url: &'j str,
+    pub(crate) bytes: &'j [u8],
+    pub(crate) twin: Option<&'j [u8]>,
+    pub(crate) scp: Option<&'j Delivered>,
+    pub(crate) known: Option<&'j Known>,
+    pub(crate) now: Timestamp,
+}
+
+/// Looks at a page.
+pub(crate) fn look(job: &Job<'_>) -> Looked {
+    let mut looked = Looked::default();
+    let source = unmarked(job.bytes);
+    let digest = Digest::of(&source);
+    let text_digest = std::str::from_utf8(&source)
+        .is_err()
+        .then(|| Digest::of(rutter_extract::decoded(&source).as_bytes()));
+    looked.seen.digests = [Some(digest), text_digest];
+    looked.seen.is_as_built = job.known.map(|known| known.source == digest.0);
+    if let Some(known) = job.known.filter(|known| known.source == digest.0) {
+        let is_same_line = job.scp.is_none_or(|scp| Some(scp.digest) == known.line);
+        let is_same_twin = job.twin.is_none_or(|twin| Some(LineDigest::of(twin)) == known.twin);
+        if is_same_line && is_same_twin && known.closed.is_none() {
+            of_head(job, known, &mut looked);
+            return looked;
+        }
+    }
+    if !is_text(job.bytes) {
+        let finding = Finding::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
+        looked.of_page.push(finding);
+        return looked;
+    }
+    let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return looked };
+    let extraction = html(job.bytes, &Options::new(url, job.now));
+    facts(&extraction, &mut looked.seen);
+    looked.seen.closed = closed_of(&extraction, job.bytes, job.now);
+    // How well a page reads matters where it is read.
+    let is_open = looked.seen.closed.is_none();
+    looked.of_page.extend(extraction.findings.iter().filter(|_| is_open).cloned());
+    looked.of_page.extend(honesty(job.bytes, &extraction));
+    let own = own_blocks(&extraction);
+    if let Some(scp) = job.scp.filter(|scp| !scp.is_as_built) {
+        compare(scp, &extraction, &own, &mut looked.of_scp);
+    }
+    if let Some(twin) = job.twin {
+        let is_as_built = job.known.is_some_and(|known| {
+            known.source == digest.0 && Some(LineDigest::of(twin)) == known.twin
+        });
+        if !is_as_built {
+            compare_twin(twin, &extraction, &own, &mut looked);
+        }
+    }
+    if looked.seen.closed.is_some_and(|closed| Closed::Robots < closed) {
+        looked.seen.pieces = own.into_iter().map(|own| own.piece).take(MOST_PIECES).collect();
+    }
+    looked
+}
+
+/// What the head of a page says, where the rest is known.
+fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
+    let end = memchr::memmem::find(job.bytes, b"</head").unwrap_or(LONGEST_HEAD);
+    let head = job.bytes.get(..end.min(LONGEST_HEAD)).unwrap_or(job.bytes);
+    let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return };
+    let extraction = html(head, &Options::new(url, job.now));
+    facts(&extraction, &mut looked.seen);
+    // The title and the language of a page may stand elsewhere in it, and what
+    // collections say of them is as it was built.
+    looked.seen.title = known.title.clone();
+    looked.seen.language = None;
+    looked.of_page.extend(known.findings.iter().cloned());
+}
+
+/// What a page says of itself.
+fn facts(extraction: &Extraction, seen: &mut PageSeen) {
+    let facts = &extraction.facts;
+    seen.title = short(&extraction.page.title);
+    seen.language = facts.language.as_ref().map(|tag| tag.canonical().as_str().into());
+    seen.canonical = facts.canonical.as_deref().map(Box::from);
+    seen.refresh = facts.refresh.as_deref().map(Box::from);
+    let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();
+    for link in facts.head_links.iter().filter(|link| link.has("alternate")) {
+        match link.media_type.as_deref() {
+            Some("application/ld+json") if path(&link.href).ends_with(&format!("/{INDEX}")) => {
+                seen.links_index = true;
+            }
+            Some("text/markdown") => seen.twin_link = Some(link.href.as_str().into()),
+            _ => {}
+        }
+    }
+}
+
+/// Why a page is not for everybody, as far as it says so itself.
+fn closed_of(extraction: &Extraction, bytes: &[u8], now: Timestamp) -> Option<Closed> {
+    let facts = &extraction.facts;
+    let mut closed: Option<Closed> = None;
+    let mut close = |how| closed = closed.max(Some(how));
+    if facts.asks("noindex") {
+        close(Closed::NoIndex);
+    }
+    if facts.asks("noai") {
+        close(Closed::NoAi);
+    }
+    let metas = facts.metas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let of_page = extraction.annotated.iter().filter(|element| {
+        matches!(element.element.as_str(), "html" | "body" | "main" | "article")
+            || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
+    });
+    let attributes = of_page
+        .flat_map(|element| &element.attributes)
+        .filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value.as_str())));
+    for (name, value) in metas.chain(attributes) {
+        let value = value.trim().to_ascii_lowercase();
+        match name.strip_prefix("arc:").unwrap_or(name).replace('_', "-").as_str() {
+            "ai-indexable" | "indexable" if value != "true" => close(Closed::NoAi),
+            "auth-required" if !matches!(value.as_str(), "false" | "no" | "0") => {
+                close(Closed::Login);
+            }
+            "robots-directive" => {
+                for word in value.split(',').map(str::trim) {
+                    match word {
+                        "noindex" | "none" => close(Closed::NoIndex),
+                        "noai" => close(Closed::NoAi),
+                        _ => {}
+                    }
+                }
+            }
+            "draft" if value == "true" => close(Closed::Away),
+            _ => {}
+        }
+    }
+    let is_later = extraction.page.published.is_some_and(|published| now < published);
+    let is_short = || extraction.page.to_text().len() < SHORT;
+    if is_later || extraction.page.content.is_empty() || (facts.refresh.is_some() && is_short()) {
+        close(Closed::Away);
+    }
+    if asks_for_password(bytes) && is_short() {
+        close(Closed::Login);
+    }
+    closed
+}
+
+fn asks_for_password(bytes: &[u8]) -> bool {
+    ["type=\"password\"", "type='password'", "type=password"]
+        .iter()
+        .any(|form| memchr::memmem::find(bytes, form.as_bytes()).is_some())
+}
+
+/// A block of the page as we read it.
+struct Own {
+    piece: Piece,
+    n_words: usize,
+}
+
+fn own_blocks(extraction: &Extraction) -> Vec<Own> {
+    let blocks = (0..).zip(&extraction.page.content);
+    let own = |(at, block): (u32, &Block<'_>)| {
+        let texts = texts_of(block);
+        let (_, n_words) = words::whole(&texts);
+        words::piece(at, &texts).map(|piece| Own { piece, n_words })
+    };
+    blocks.filter_map(own).collect()
+}
+
+/// The texts of a block that a page shows, apart where they stand apart.
+pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
+    match block {
+        Block::Text(block) => vec![&block.text],
+        Block::Heading(block) => vec![&block.text],
+        Block::Link(block) => vec![&block.text],
+        Block::Quote(block) => vec![&block.text],
+        Block::Code(block) => vec![&block.code],
+        Block::List(block) => block.items.iter().map(|item| &**item).collect(),
+        Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
+        // What stands for pictures and films is not part of the shown text.
+        Block::Image(_) | Block::Video(_) | Block::Audio(_) | Block::Unknown(_) => Vec::new(),
+        _ => Vec::new(),
+    }
+}
+
+/// Compares a delivered page with the page that is shown.
+fn compare(scp: &Delivered, extraction: &Extraction, own: &[Own], found: &mut Vec<Finding>) {
+    let is_own = |piece: &Piece| own.iter().any(|own| own.piece.whole == piece.whole);
+    let pieces: Vec<Piece> = scp.pieces.iter().filter(|piece| !is_own(piece)).cloned().collect();
+    let page = &extraction.page;
+    let texts: [&str; 3] = [&extraction.visible_text, &page.title, &page.description];
+    let shares = words::look(&pieces, &texts);
+    let place = |piece: &Piece| Place::pointer(scp.line, format!("/content/{}", piece.at));
+    let mut is_told = false;
+    for (piece, share) in pieces.iter().zip(shares) {
+        match share {
+            Share::All => {}
+            Share::Nothing => {
+                found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), ""));
+            }
+            // Once is enough: the page is to be built again.
+            Share::Part if !is_told => {
+                is_told = true;
+                found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), ""));
+            }
+            Share::Part => {}
+        }
+    }
+    let n_own: usize = own.iter().map(|own| own.n_words).sum();
+    if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
+        let detail = format!("{} of about {n_own} words", scp.n_words);
+        found.push(Finding::new(&rules::DELIVERED_SHORT, Place::line(scp.line), detail));
+    }
+}
+
+/// Compares a Markdown twin with the page that is shown.
+fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut Looked) {
+    let text = String::from_utf8_lossy(twin);
+    let (front, body) = front_matter(&text);
+    let page = &extraction.page;
+    let title = front.and_then(|front| member(front, "title"));
+    let heading = body.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
+    if let Some(title) = title.or(heading) {
+        let is_same =
+            [&*page.title, &extraction.visible_text].iter().any(|shown| has_words(shown, &title));
+        if !is_same {
+            let detail = format!(
+                "{}, the page has {}",
+                rutter_finding::quoted(&title),
+                rutter_finding::quoted(&page.title)
+            );
+            looked.of_twin.push(Finding::new(&rules::TWIN_TITLE, Place::WHOLE, detail));
+        }
+    }
+    if let (Some(language), Some(own)) =
+        (front.and_then(|front| member(front, "language")), &looked.seen.language)
+        && !language.eq_ignore_ascii_case(own)
+        && language != "und"
+    {
+        let detail = format!("{language}, the page says {own}");
+        looked.of_twin.push(Finding::new(&rules::LANGUAGE_DIFFERS, Place::WHOLE, detail));
+    }
+    for paragraph in paragraphs(body) {
+        if let Some(order) = order_to_models(&paragraph)
+            && order_to_models(&extraction.shown_text()).is_none()
+        {
+            let detail = rutter_finding::quoted(order);
+            looked.of_twin.push(Finding::new(&rules::ORDER, Place::WHOLE, detail));
+        }
+    }
+    let mut pieces = pieces_of(body);
+    let is_own = |piece: &Piece| own.iter().any(|own| own.piece.whole == piece.whole);
+    pieces.retain(|piece| !is_own(piece));
+    // Films and sounds are told of in JSON-LD.
+    let mut texts: Vec<&str> = vec![&extraction.visible_text, &page.title, &page.description];
+    texts.extend(extraction.facts.json_ld.iter().map(String::as_str));
+    let shares = words::look(&pieces, &texts);
+    let mut doubtful: Vec<(Piece, Share)> =
+        pieces.into_iter().zip(shares).filter(|(_, share)| *share != Share::All).collect();
+    if doubtful.is_empty() {
+        return;
+    }
+    // What we would write ourselves is right, whatever it is made of.
+    let ours = extraction.to_markdown();
+    let ours: Vec<Piece> = pieces_of(front_matter(&ours).1);
+    doubtful.retain(|(piece, _)| !ours.iter().any(|own| own.whole == piece.whole));
+    let mut is_told = false;
+    for (_, share) in doubtful {
+        let rule = match share {
+            Share::All => continue,
+            Share::Nothing => &rules::TWIN_ONLY,
+            Share::Part if !is_told => {
+                is_told = true;
+                &rules::TWIN_STALE
+            }
+            Share::Part => continue,
+        };
+        looked.of_twin.push(Finding::new(rule, Place::WHOLE, ""));
+    }
+}
+
+/// The paragraphs of a Markdown text, as pieces.
+fn pieces_of(markdown: &str) -> Vec<Piece> {
+    let all = (0..).zip(paragraphs(markdown));
+    all.filter_map(|(at, paragraph)| words::piece(at, &lines_of(&paragraph))).collect()
+}
+
+/// The lines of a paragraph without marks; cells of a table stand apart.
+fn lines_of(paragraph: &str) -> Vec<&str> {
+    let cells = |line| -> Box<dyn Iterator<Item = &str>> {
+        let line: &str = without_mark(line);
+        match line.strip_prefix('|') {
+            Some(row) => Box::new(row.split('|')),
+            None => Box::new(std::iter::once(line)),
+        }
+    };
+    paragraph.lines().flat_map(cells).collect()
+}
+
+/// A line of Markdown without the mark of its list item.
+fn without_mark(line: &str) -> &str {
+    let line = line.trim_start();
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.strip_prefix(". ").filter(|_| digits.len() < line.len()).unwrap_or(line)
+}
+
+/// Whether all words of one text stand in another in their order.
+fn has_words(text: &str, wanted: &str) -> bool {
+    let list = |text: &str| {
+        let mut all = Vec::new();
+        words::words(text, |word| all.push(word));
+        all
+    };
+    let (text, wanted) = (list(text), list(wanted));
+    wanted.is_empty() || text.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// What stands above a Markdown text, and the text.
+pub(crate) fn front_matter(text: &str) -> (Option<&str>, &str) {
+    let Some(rest) = text.strip_prefix("---\n") else { return (None, text) };
+    match rest.split_once("\n---\n") {
+        Some((front, body)) => (Some(front), body),
+        None => (None, text),
+    }
+}
+
+/// A member of a front matter; quotes around it are taken off.
+pub(crate) fn member(front: &str, name: &str) -> Option<String> {
+    let lines = front.lines();
+    let value = lines.filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)?.1;
+    let value = value.trim();
+    if value.starts_with('"') {
+        return serde_json::from_str(value).ok();
+    }
+    Some(value.to_owned())
+}
