@@ -8,7 +8,7 @@ use std::path::Path;
 use rutter_page::Timestamp;
 use rutter_survival::{Stage, Survivals};
 
-use crate::{Judgement, survive_folder};
+use crate::Judgement;
 
 /// Facts about what was judged.
 #[derive(Debug, Clone, Default)]
@@ -64,8 +64,8 @@ impl Overview {
     }
 
     /// Takes what a published folder shows: sizes of the artefacts that were
-    /// judged there, and what becomes of markers where it has an index.
-    pub fn see_folder(&mut self, dir: &Path, judgements: &[Judgement], now: Timestamp) {
+    /// judged there.
+    pub fn see_folder(&mut self, dir: &Path, judgements: &[Judgement]) {
         self.layers.extend(["XL", "SE"]);
         for judgement in judgements {
             let is_artefact = !matches!(judgement.kind.name(), "page" | "twin" | "site");
@@ -75,12 +75,9 @@ impl Overview {
             }
             self.see(judgement);
         }
-        if let Ok(survived) = survive_folder(dir, now) {
-            self.see_survivals(&survived.survivals);
-        }
     }
 
-    /// Takes what [`survive_folder`] found.
+    /// Takes what [`survive_folder`](crate::survive_folder) found.
     pub fn see_survivals(&mut self, survivals: &Survivals) {
         for entity in &survivals.entities {
             let step = |stage: Stage| {

@@ -15,7 +15,7 @@ use rutter_finding::Mode;
 
 use crate::commands::check::reopen::Reopen;
 pub(crate) use crate::commands::check::sieve::parse_selector;
-use crate::commands::check::tell::{Found, TellArgs};
+use crate::commands::check::tell::{Asked, Found, TellArgs};
 use crate::commands::{LimitArgs, now, one_stdin, refuse_overwriting};
 use crate::exit::Exit;
 use crate::input::Source;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let mut has_failed = false;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
-        match judge(path, args, &judging, &mut seen, out) {
+        match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
                 has_failed = true;
@@ -83,23 +83,28 @@ struct Seen {
 fn judge(
     path: &Path,
     args: &Args,
+    asked: &Asked,
     judging: &Judging,
     seen: &mut Seen,
     out: &mut Output,
 ) -> anyhow::Result<Vec<Judgement>> {
     if let Some(url) = site::address(path) {
-        let judged = site::live(&url, &args.site, judging.clone(), out)?.judgements;
-        judged.iter().for_each(|judgement| seen.overview.see(judgement));
-        seen.overview.layers.extend(["XL", "SE", "HP"]);
-        return Ok(judged);
+        let judgements = site::live(&url, &args.site, judging.clone(), out)?.judgements;
+        seen.overview.layers.extend(["HP", "XL", "SE"]);
+        judgements.iter().for_each(|judgement| seen.overview.see(judgement));
+        return Ok(judgements);
     }
     if path.is_dir() {
-        let judged = site::folder(path, &args.site, judging, out)?.judgements;
-        if let Some(now) = judging.now {
-            seen.overview.see_folder(path, &judged, now);
-        }
+        let judgements = site::folder(path, &args.site, judging, out)?.judgements;
         seen.reopen.add_folder(path);
-        return Ok(judged);
+        seen.overview.see_folder(path, &judgements);
+        if let Some(now) = judging.now.filter(|_| asked.draws()) {
+            // A site without an index has no markers to follow.
+            if let Ok(survived) = rutter_check::survive_folder(path, now) {
+                seen.overview.see_survivals(&survived.survivals);
+            }
+        }
+        return Ok(judgements);
     }
     let source = Source::new(path)?;
     let open = || source.open();

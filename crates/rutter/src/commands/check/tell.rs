@@ -101,6 +101,13 @@ pub(crate) struct Asked {
     writes_baseline: bool,
 }
 
+impl Asked {
+    /// Whether charts are drawn, for which more is read.
+    pub(crate) fn draws(&self) -> bool {
+        self.format == Format::Html
+    }
+}
+
 impl TellArgs {
     /// Files that will be written.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
