@@ -9,7 +9,7 @@ use rutter_logs::summary::{json, svg, text};
 use rutter_logs::{Collections, Filter, Item, Limits, Reader, Settings, Tally, Thresholds, Watch};
 use rutter_page::Timestamp;
 
-use crate::commands::odd::Odd;
+use crate::commands::odd::Watching;
 use crate::commands::{counted, one_stdin, parse_time};
 use crate::exit::Exit;
 use crate::input::Source;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
     #[command(flatten)]
-    odd: Odd,
+    odd: Watching,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {

@@ -5,7 +5,7 @@ use rutter_logs::Thresholds;
 /// What the arguments say.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Odd clients")]
-pub(crate) struct Odd {
+pub(crate) struct Watching {
     /// Beginning of paths that are closed, where the server hides them by 404
     #[arg(long, value_name = "PATH")]
     closed: Vec<String>,
@@ -33,7 +33,7 @@ fn count() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
 }
 
-impl Odd {
+impl Watching {
     pub(crate) fn thresholds(&self) -> Thresholds {
         Thresholds {
             window: i64::from(self.odd_window) * 3600,
