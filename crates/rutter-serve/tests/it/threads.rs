@@ -15,13 +15,14 @@ fn ours_partners_who_take_nothing_keep_no_page_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let served = r#"{"version":2,"base":"https://harbour.example/","files":[]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());
-    let lines: String = (0..300)
-        .map(|n| {
-            let url = format!("https://harbour.example/{n:04}");
-            let page = "x".repeat(40_000);
-            format!("{{\"url\":\"{url}\",\"entry\":{{\"url\":\"{url}\"}},\"page\":{{\"text\":\"{page}\"}}}}\n")
-        })
-        .collect();
+    let page = "x".repeat(40_000);
+    let lines = (0..300).map(|n| {
+        let url = format!("https://harbour.example/{n:04}");
+        let entry = serde_json::json!({ "url": url });
+        serde_json::json!({ "url": url, "entry": entry, "page": { "text": page } }).to_string()
+            + "\n"
+    });
+    let lines: String = lines.collect();
     put(&folder.path().join("state/private/pages.jsonl"), lines.as_bytes());
     for n in 0..20 {
         put(&folder.path().join(format!("public/{n}.txt")), b"text");
