@@ -28,7 +28,7 @@ use crate::sources::{Sources, Taken};
 use crate::state::{Lock, Paths, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
-use crate::{feed, fit, git, previous, private, rules, spxi};
+use crate::{feed, fit, git, previous, private, rules, served, spxi};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
 /// and swaps them in. The same input and time give the same bytes.
@@ -218,7 +218,8 @@ impl<'p> Build<'p> {
         let issued = self.published.arc.take();
         self.published.arc =
             feed::issue(plan, issued.as_ref(), (reading.said, reading.is_taken_back), stamp);
-        let is_quiet = !reading.is_other
+        let is_quiet = self.paths.served().is_file()
+            && !reading.is_other
             && reading.read == 0
             && !is_other_plan
             && self.learned == 0
@@ -396,7 +397,7 @@ impl<'p> Build<'p> {
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {} {parts}",
             plan.layers,
             plan.arc,
             plan.spxi,
@@ -405,7 +406,9 @@ impl<'p> Build<'p> {
             plan.update,
             plan.target().display(),
             plan.sections,
-            plan.replace
+            plan.replace,
+            plan.restricted,
+            served::VERSION
         );
         Digest::of(text.as_bytes()).to_string()
     }

@@ -58,6 +58,8 @@ struct Seen {
     twin: Option<String>,
     packet: Option<String>,
     digest: Option<Digest>,
+    /// Whether only those who are let in may see it.
+    is_closed: bool,
 }
 
 type Tell<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
@@ -95,7 +97,7 @@ impl<'p> Open<'p> {
             feed,
             private: Private::create(plan, &projecting.private)?,
             index: spxi::Semantic::new(plan, others, projecting.entity_pages.clone()),
-            served: ServedWriter::create(&projecting.served, plan.base.as_str())?,
+            served: ServedWriter::create(&projecting.served, plan)?,
             has_twins: layers.twins.are_written(projecting.n_public)
                 && (plan.source != Source::Markdown || plan.out.is_some()),
         })
@@ -135,17 +137,11 @@ impl<'p> Open<'p> {
             let shown = twin.as_deref().map(|twin| inventory::file_address(&plan.base, twin));
             listing.page(row, &record.meta, shown.as_deref().unwrap_or(&row.url))?;
         }
-        let is_closed =
-            || record.meta.arc.needs_login || arc::is_below(plan, plan.restricted.iter(), &row.url);
-        match path {
-            Some(path) if row.is_public() => {
-                self.served.page(path, row.modified, twin.as_deref())?;
-            }
-            Some(path) if is_closed() => self.served.closed(path, row.modified)?,
-            _ => {}
-        }
+        let is_closed = !row.is_public()
+            && (record.meta.arc.needs_login
+                || arc::is_below(plan, plan.restricted.iter(), &row.url));
         let digest = Digest::parse(&record.meta.source);
-        Ok(Seen { twin, packet: semantic.packet, digest })
+        Ok(Seen { twin, packet: semantic.packet, digest, is_closed })
     }
 }
 
@@ -184,7 +180,10 @@ impl Projecting<'_> {
             let seen = open.page(self, (&row, path), record, (stage, told))?;
             match path {
                 Some(path) if row.url == self.plan.base.as_str() => home = Some((row, path, seen)),
-                Some(path) => self.page(&row, path, &seen, None, (stage, told))?,
+                Some(path) => {
+                    let digest = self.page(&row, path, &seen, None, (stage, told))?;
+                    serve(&mut open.served, (&row, path), &seen, digest)?;
+                }
                 None => {}
             }
         }
@@ -197,7 +196,8 @@ impl Projecting<'_> {
             None => Fed::default(),
         };
         if let Some((row, path, seen)) = home {
-            self.page(&row, path, &seen, fed.pointer.as_ref(), (stage, told))?;
+            let digest = self.page(&row, path, &seen, fed.pointer.as_ref(), (stage, told))?;
+            serve(&mut served, (&row, path), &seen, digest)?;
         }
         if let Some(private) = private {
             private.finish()?;
@@ -245,7 +245,7 @@ impl Projecting<'_> {
     }
 
     /// The page itself: copied where there is a folder of its own, with links
-    /// in its head where they are wanted.
+    /// in its head where they are wanted. Gives the digest of what is there then.
     fn page(
         &self,
         row: &Row,
@@ -253,7 +253,7 @@ impl Projecting<'_> {
         seen: &Seen,
         pointer: Option<&Pointer>,
         (stage, told): (&mut Stage, &mut Tell<'_>),
-    ) -> Result<(), BuildError> {
+    ) -> Result<Option<Digest>, BuildError> {
         let source = self.plan.site.join(path);
         let is_html = self.plan.source == Source::Html;
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
@@ -267,6 +267,7 @@ impl Projecting<'_> {
         } else {
             None
         };
+        let mut digest = injected.as_deref().map_or(seen.digest, |bytes| Some(Digest::of(bytes)));
         match (self.plan.out.is_some(), injected) {
             (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
             (true, None) => self.copy(path, seen.digest, stage, told)?,
@@ -276,12 +277,13 @@ impl Projecting<'_> {
             (false, None) if is_html && stage.was_beside(path) && !source.is_symlink() => {
                 let bytes = fs::read(&source).unwrap_or_default();
                 if let Cow::Owned(bytes) = inject::without(&bytes) {
+                    digest = Some(Digest::of(&bytes));
                     stage.give_back(Order::Heads, path, &bytes)?;
                 }
             }
             (false, None) => {}
         }
-        Ok(())
+        Ok(digest)
     }
 
     fn links(&self, seen: &Seen, pointer: Option<&Pointer>) -> Vec<String> {
@@ -513,6 +515,22 @@ impl Projecting<'_> {
                 fs::write(&path, text).at(&path)?;
             }
         }
+        Ok(())
+    }
+}
+
+/// Tells a server of a page.
+fn serve(
+    served: &mut ServedWriter,
+    (row, path): (&Row, &str),
+    seen: &Seen,
+    digest: Option<Digest>,
+) -> Result<(), BuildError> {
+    if row.is_public() {
+        served.page((row, path), seen.twin.as_deref(), digest)
+    } else if seen.is_closed {
+        served.closed((row, path), digest)
+    } else {
         Ok(())
     }
 }

@@ -1,17 +1,42 @@
 //! `served.json`: what a server needs to know of each file, so that it need
-//! not find it out again: type, coding, digest, date, twin, lifetime.
+//! not find it out again: type, coding, digest, date, twin, lifetime, and who
+//! may have it.
+//!
+//! Its head says of which folder it speaks, how often the site changes, and
+//! below which names everything is closed, whether the build read it or not.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use rutter_page::Timestamp;
+use rutter_page::{Digest, Timestamp};
 use serde::Serialize;
 
 use crate::chain::Published;
 use crate::error::{At, BuildError};
-use crate::manifest::Ours;
+use crate::inventory;
+use crate::ledger::Row;
+use crate::manifest::{Ours, Whose};
+use crate::plan::Plan;
 use crate::publish;
+
+/// Version 1 did not say what is closed beside pages, so a server that knows
+/// only one of the two must not read the other.
+pub(crate) const VERSION: u32 = 2;
+
+/// What stands before the files.
+#[derive(Debug, Serialize)]
+struct Head<'h> {
+    version: u32,
+    base: &'h str,
+    /// The folder it speaks of, seen from the folder of the state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+    /// Seconds between two snapshots.
+    update: u64,
+    /// Beginnings of names, decoded: what is below needs a token.
+    closed: &'h [String],
+}
 
 /// What is known of one file.
 #[derive(Debug, Default, Serialize)]
@@ -26,10 +51,14 @@ struct Served<'s> {
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     modified: Option<Timestamp>,
+    /// When a collection ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     twin: Option<&'s str>,
     cache: &'s str,
-    /// `token` for what is not for everybody.
+    /// `token` for what is not for everybody, `open` for what we made below a
+    /// name that is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     access: Option<&'s str>,
 }
@@ -39,15 +68,26 @@ struct Served<'s> {
 pub(crate) struct ServedWriter {
     path: PathBuf,
     out: BufWriter<File>,
+    closed: Vec<String>,
     is_first: bool,
 }
 
 impl ServedWriter {
-    pub(crate) fn create(path: &Path, base: &str) -> Result<Self, BuildError> {
+    pub(crate) fn create(path: &Path, plan: &Plan) -> Result<Self, BuildError> {
         let mut out = publish::create(path)?;
-        let base = serde_json::to_string(base).expect("an address is JSON");
-        write!(out, "{{\"version\":1,\"base\":{base},\"files\":[").at(path)?;
-        Ok(Self { path: path.to_owned(), out, is_first: true })
+        let closed: Vec<String> =
+            plan.restricted.iter().map(|written| name_prefix(plan, written)).collect();
+        let head = Head {
+            version: VERSION,
+            base: plan.base.as_str(),
+            output: from_to(&plan.state, plan.target()),
+            update: plan.update.seconds().unsigned_abs(),
+            closed: &closed,
+        };
+        let head = serde_json::to_string(&head).expect("what we say is JSON");
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        write!(out, "{head},\"files\":[").at(path)?;
+        Ok(Self { path: path.to_owned(), out, closed, is_first: true })
     }
 
     fn entry(&mut self, served: &Served<'_>) -> Result<(), BuildError> {
@@ -56,17 +96,18 @@ impl ServedWriter {
         write!(self.out, "{gap}{text}").at(&self.path)
     }
 
-    /// A page of the site.
+    /// A page of the site, by the digest of what is published of it.
     pub(crate) fn page(
         &mut self,
-        path: &str,
-        modified: Timestamp,
+        (row, path): (&Row, &str),
         twin: Option<&str>,
+        digest: Option<Digest>,
     ) -> Result<(), BuildError> {
         self.entry(&Served {
             path,
             media_type: "text/html",
-            modified: Some(modified),
+            digest: digest.map(|digest| digest.to_string()),
+            modified: Some(row.modified),
             twin,
             cache: "page",
             ..Served::default()
@@ -74,12 +115,17 @@ impl ServedWriter {
     }
 
     /// A page that only those who are let in may see.
-    pub(crate) fn closed(&mut self, path: &str, modified: Timestamp) -> Result<(), BuildError> {
+    pub(crate) fn closed(
+        &mut self,
+        (row, path): (&Row, &str),
+        digest: Option<Digest>,
+    ) -> Result<(), BuildError> {
         self.entry(&Served {
             path,
             media_type: "text/html",
-            modified: Some(modified),
-            cache: "private",
+            digest: digest.map(|digest| digest.to_string()),
+            modified: Some(row.modified),
+            cache: "page",
             access: Some("token"),
             ..Served::default()
         })
@@ -107,13 +153,19 @@ impl ServedWriter {
             Some(_) => "snapshot",
             None => cache,
         };
+        // What we make says nothing of pages that are closed.
+        let is_made = file.whose != Whose::Site;
+        let lower = path.to_lowercase();
+        let is_below = self.closed.iter().any(|name| lower.starts_with(&name.to_lowercase()));
         self.entry(&Served {
             path,
             media_type,
             coding,
             digest,
             modified,
+            expires: collection.map(|one| one.expires),
             cache,
+            access: (is_made && is_below).then_some("open"),
             ..Served::default()
         })
     }
@@ -122,6 +174,40 @@ impl ServedWriter {
         write!(self.out, "\n]}}\n").at(&self.path)?;
         publish::close(self.out, &self.path)
     }
+}
+
+/// A beginning of addresses as one of names of files.
+fn name_prefix(plan: &Plan, written: &str) -> String {
+    let address = inventory::prefix(&plan.base, written);
+    let inside = address.strip_prefix(plan.base.path()).unwrap_or(&address);
+    let mut bytes = Vec::with_capacity(inside.len());
+    let mut rest = inside.as_bytes();
+    while let [first, after @ ..] = rest {
+        let encoded = after.first_chunk::<2>().filter(|_| *first == b'%');
+        let byte = encoded.and_then(|digits| {
+            let text = std::str::from_utf8(digits).ok()?;
+            u8::from_str_radix(text, 16).ok()
+        });
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| inside.to_owned())
+}
+
+/// The way from one folder to another, so that both can be moved together;
+/// `None` where it cannot be written.
+fn from_to(from: &Path, to: &Path) -> Option<String> {
+    let whole = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    let (from, to) = (whole(from)?, whole(to)?);
+    let n_same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(n_same).map(|_| Some(".."));
+    let down = to.components().skip(n_same).map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let parts: Option<Vec<&str>> = up.chain(down).collect();
+    let way = parts?.join("/");
+    Some(if way.is_empty() { ".".to_owned() } else { way })
 }
 
 fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
@@ -144,4 +230,45 @@ fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
     found.map_or(("application/octet-stream", None, "other"), |(_, kind, coding, cache)| {
         (kind, coding, cache)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Base;
+
+    #[test]
+    fn ours_a_closed_beginning_of_addresses_is_one_of_names() {
+        let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
+        let base = Base::parse("https://harbour.example/docs/").unwrap();
+        let plan = Plan::new("site".into(), "state".into(), base, now);
+        for (written, wanted) in [
+            ("/members/", "members/"),
+            ("/docs/members/", "members/"),
+            ("members", "members"),
+            ("/nur für%20uns/", "nur für uns/"),
+            ("/100%/", "100%/"),
+            ("/%zz%ff", "%zz%ff"),
+            ("/", ""),
+        ] {
+            assert_eq!(name_prefix(&plan, written), wanted, "{written}");
+        }
+    }
+
+    #[test]
+    fn ours_a_folder_is_named_by_the_way_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+            folder.path().join(name)
+        };
+        for (from, to, wanted) in [
+            (".rutter", "public", "../public"),
+            ("site/.rutter", "site", ".."),
+            ("state", "a/b", "../a/b"),
+            ("state", "state", "."),
+        ] {
+            assert_eq!(from_to(&at(from), &at(to)).as_deref(), Some(wanted));
+        }
+    }
 }

@@ -124,6 +124,9 @@ pub struct Known {
     pub agent: Option<&'static Agent>,
 }
 
+/// Longest word before a name that is looked at.
+const LONGEST_WORD: usize = 256;
+
 const TABLE: &str = include_str!("agents.txt");
 
 const SEARCH: [&str; 18] = [
@@ -264,15 +267,27 @@ impl Known {
 /// assert_eq!(recognise("Mozilla/5.0 (X11) Firefox/140.0").class, Class::Browser);
 /// ```
 pub fn recognise(user_agent: &str) -> Known {
+    let mut hits: Vec<Hit> = NAMES
+        .find_overlapping_iter(user_agent)
+        .filter_map(|found| {
+            let agent = AGENTS.get(found.pattern().as_usize())?;
+            let hit = Hit { start: found.start(), end: found.end(), agent };
+            hit.is_apart(user_agent).then_some(hit)
+        })
+        .collect();
+    hits.sort_unstable_by_key(|hit| hit.start);
     let mut best: Option<&'static Agent> = None;
-    for found in NAMES.find_overlapping_iter(user_agent) {
-        let Some(agent) = AGENTS.get(found.pattern().as_usize()) else { continue };
-        if !stands(user_agent, found.start(), found.end(), agent.place) {
+    // Parentheses are counted on from name to name, never from the start again.
+    let (mut depth, mut counted) = (0, 0);
+    for hit in hits {
+        depth = deeper(depth, user_agent.get(counted..hit.start).unwrap_or_default());
+        counted = hit.start;
+        if !hit.stands(user_agent, 0 < depth) {
             continue;
         }
         let rank = |agent: &Agent| (std::cmp::Reverse(agent.class), agent.name.len());
-        if best.is_none_or(|best| rank(best) < rank(agent)) {
-            best = Some(agent);
+        if best.is_none_or(|best| rank(best) < rank(hit.agent)) {
+            best = Some(hit.agent);
         }
     }
     match best {
@@ -281,24 +296,39 @@ pub fn recognise(user_agent: &str) -> Known {
     }
 }
 
-/// Tells whether a name found here is that of a product.
-fn stands(text: &str, start: usize, end: usize, place: Place) -> bool {
-    let (before, after) = (text.get(..start).unwrap_or("x"), text.get(end..).unwrap_or("x"));
-    let is_free = |c: char| matches!(c, ' ' | '(' | ';' | ',' | '[' | '"' | '\'');
-    let may_begin = before.chars().next_back().is_none_or(is_free);
-    let may_end = after.chars().next().is_none_or(|c| matches!(c, '/' | ')' | ']') || is_free(c));
-    if !may_begin || !may_end {
-        return false;
+/// A name that was found.
+struct Hit {
+    start: usize,
+    end: usize,
+    agent: &'static Agent,
+}
+
+impl Hit {
+    fn around<'t>(&self, text: &'t str) -> (&'t str, &'t str) {
+        (text.get(..self.start).unwrap_or("x"), text.get(self.end..).unwrap_or("x"))
     }
-    let has_version = has_version(after);
-    match place {
-        Place::First => before.is_empty(),
-        Place::Product => has_version && !is_remark(before) && !is_name_begun(before),
-        Place::Any if has_version || !is_remark(before) => true,
-        // In a remark without a version: it must begin one of its parts.
-        Place::Any => {
-            let last = before.trim_ascii_end().chars().next_back();
-            last.is_none_or(|c| matches!(c, '(' | ';' | ',' | '['))
+
+    /// Tells whether it is a word of its own.
+    fn is_apart(&self, text: &str) -> bool {
+        let (before, after) = self.around(text);
+        let is_free = |c: char| matches!(c, ' ' | '(' | ';' | ',' | '[' | '"' | '\'');
+        let may_end = |c: char| matches!(c, '/' | ')' | ']') || is_free(c);
+        before.chars().next_back().is_none_or(is_free) && after.chars().next().is_none_or(may_end)
+    }
+
+    /// Tells whether it is the name of a product.
+    fn stands(&self, text: &str, is_remark: bool) -> bool {
+        let (before, after) = self.around(text);
+        let has_version = has_version(after);
+        match self.agent.place {
+            Place::First => before.is_empty(),
+            Place::Product => has_version && !is_remark && !is_name_begun(before),
+            Place::Any if has_version || !is_remark => true,
+            // In a remark without a version: it must begin one of its parts.
+            Place::Any => {
+                let last = before.trim_ascii_end().chars().next_back();
+                last.is_none_or(|c| matches!(c, '(' | ';' | ',' | '['))
+            }
         }
     }
 }
@@ -311,18 +341,20 @@ fn has_version(after: &str) -> bool {
 /// Tells whether a word without a version stands last: `Sogou web spider/4.0`
 /// is not called `spider`.
 fn is_name_begun(before: &str) -> bool {
+    // Longer words are no names.
+    let near = before.len().saturating_sub(LONGEST_WORD);
+    let before = before.get(before.ceil_char_boundary(near)..).unwrap_or_default();
     let last = before.split_ascii_whitespace().next_back();
     last.is_some_and(|last| !last.contains('/') && !last.ends_with([')', ';', ',']))
 }
 
-/// Tells whether a parenthesis is open at the end of this.
-fn is_remark(before: &str) -> bool {
-    let depth = before.bytes().fold(0_i32, |depth, byte| match byte {
+/// How many parentheses are open behind this text, if `depth` are before it.
+fn deeper(depth: u32, text: &str) -> u32 {
+    text.bytes().fold(depth, |depth, byte| match byte {
         b'(' => depth.saturating_add(1),
-        b')' => (depth - 1).max(0),
+        b')' => depth.saturating_sub(1),
         _ => depth,
-    });
-    0 < depth
+    })
 }
 
 /// The kind of a program whose name is not in the tables.
@@ -389,6 +421,17 @@ mod tests {
             let text = format!("{}/1.0", agent.name.to_uppercase());
             assert_eq!(recognise(&text).agent, Some(agent), "{text}");
         }
+    }
+
+    #[test]
+    fn ours_a_long_text_is_read_once() {
+        // Looked at from its start for each name, this would take hours.
+        for part in ["(GPTBot) ", "GPTBot;", "Code/1.0;", "(x ;GPTBot "] {
+            let known = recognise(&part.repeat((2 << 20) / part.len()));
+            assert_eq!(known.class, Class::Ai, "{part}");
+        }
+        let text = format!("({}) GPTBot/1.0", "bot ".repeat(100_000));
+        assert_eq!(recognise(&text).agent.map(|agent| agent.name), Some("GPTBot"));
     }
 
     #[test]

@@ -34,4 +34,4 @@ pub use read::{Item, Limits, Reader};
 pub use record::Record;
 pub use summary::Summary;
 pub use tally::{Collections, Filter, Settings, Tally};
-pub use watch::{Thresholds, Watch};
+pub use watch::{Thresholds, Watch, household};

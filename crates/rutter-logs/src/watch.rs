@@ -1,6 +1,7 @@
 //! Looks for clients that behave oddly, one record after the other.
 //!
-//! A client is an address, together with its token where it has one. Of each,
+//! A client is an address (of IPv6 the /64 it belongs to), together with its
+//! token where it has one. Of each,
 //! a [`Watch`] keeps a few counts within a window of time that begins with its
 //! first request and begins anew when it is over; of each rule and window
 //! there is one finding at most. Records may come a little out of order, as
@@ -10,6 +11,9 @@
 //! of for a while is forgotten), to say who a client is beyond what it said of
 //! itself, and to judge a client that fetches what a browser fetches: pictures
 //! and styles beside its pages.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv6Addr};
 
 use rutter_finding::{Finding, Place, Rule, quoted};
 
@@ -125,7 +129,8 @@ impl Watch {
         let is_good = matches!(record.status, 200 | 206 | 304);
         self.has_collections |= artefact.is_collection() && is_good;
         let token = record.token.as_deref().unwrap_or_default();
-        let client = self.clients.get(self.seed.of(&[&record.client, token]), Client::default);
+        let address = address(&record.client);
+        let client = self.clients.get(self.seed.of(&[&address, token]), Client::default);
         if client.requests == 0 || limits.window < now - client.since {
             // A wait goes on into the next window.
             *client = Client { since: now, wait: client.wait, ..Client::default() };
@@ -219,6 +224,26 @@ impl Client {
             findings.push(Finding::new(rule, Place::WHOLE, detail));
         }
         findings
+    }
+}
+
+/// What an address counts as: one customer has a whole /64 of IPv6, and an
+/// IPv4 address that came as IPv6 is one.
+pub fn household(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(six) => match six.to_ipv4_mapped() {
+            Some(four) => IpAddr::V4(four),
+            None => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
+        },
+    }
+}
+
+/// A client's address as it counts; one that is none counts as it is written.
+fn address(written: &str) -> Cow<'_, str> {
+    match written.parse::<IpAddr>() {
+        Ok(six @ IpAddr::V6(_)) => Cow::Owned(household(six).to_string()),
+        _ => Cow::Borrowed(written),
     }
 }
 

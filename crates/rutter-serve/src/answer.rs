@@ -18,12 +18,16 @@ use crate::beneath::{Identity, Links, Opened};
 use crate::body::{Body, FilePart};
 use crate::condition::{self, Known, Verdict};
 use crate::partner;
-use crate::ready::{Ready, cache_control};
+use crate::ready::Ready;
 use crate::refusal::{Refusal, moved};
 use crate::report::{Activity, Report};
+use crate::resolve::{Found, Leave};
 use crate::shelf::Resolved;
-use crate::site::{Client, Found, Site, now};
+use crate::site::{Client, Site, is_answerable, now};
 use crate::token::Scope;
+
+/// What the addresses of the partner API begin with.
+const API: &str = "/arc-api/";
 
 /// Tries of a file that is replaced between two looks.
 const TRIES: usize = 8;
@@ -82,7 +86,7 @@ impl Site {
             return Answering::now(finish(refusal.answer(), report, &client, is_head));
         }
         let path = parts.uri.path();
-        if path == partner::PATH || path.starts_with("/arc-api/") {
+        if self.api_path(path).is_some() {
             let site = self.clone();
             return Answering::soon(async move {
                 let response = partner::answer(&site, &parts, &client).await;
@@ -101,12 +105,64 @@ impl Site {
         })
     }
 
+    /// The part of a path that the partner API is asked for by; `None` where
+    /// it is not asked.
+    pub(crate) fn api_path<'p>(&self, path: &'p str) -> Option<&'p str> {
+        // Nearly all requests end here.
+        memchr::memmem::find(path.as_bytes(), API.as_bytes())?;
+        let below =
+            if path.starts_with(API) { path } else { path.strip_prefix(self.catalog().mount())? };
+        below.starts_with(API).then_some(below)
+    }
+
+    /// Whether this is a request for something that the site has.
+    pub(crate) async fn has(&self, parts: &Parts) -> bool {
+        if is_answerable(parts).is_err() {
+            return false;
+        }
+        let path = parts.uri.path();
+        if let Some(api) = self.api_path(path) {
+            return api == partner::PATH && self.has_tokens();
+        }
+        let is_known = self.remembered(path).is_some();
+        is_known || !matches!(self.find_out(path).await, Err(Refusal::Missing | Refusal::Bad))
+    }
+
+    /// Finds out where a path leads, on a thread that may wait.
+    async fn find_out(&self, path: &str) -> Result<Found, Refusal> {
+        let number = match self.in_thread(path, Leave::Look, ()).await? {
+            Found::Unread(number) => number,
+            found => return Ok(found),
+        };
+        // Of many who want to know the same of a large file, one reads it, and
+        // few read at once; the others wait here and hold no thread. Whoever
+        // leaves meanwhile ends no reading, so it is not begun again.
+        let turn = usize::try_from(number).unwrap_or(0) % self.0.turns.len();
+        let turn = self.0.turns.get(turn).ok_or(Refusal::Internal)?;
+        let turn = Arc::clone(turn).lock_owned().await;
+        let permit = Arc::clone(&self.0.hashing).acquire_owned().await;
+        self.in_thread(path, Leave::Hash, (turn, permit)).await
+    }
+
+    async fn in_thread(
+        &self,
+        path: &str,
+        leave: Leave,
+        held: impl Send + 'static,
+    ) -> Result<Found, Refusal> {
+        let (site, path) = (self.clone(), path.to_owned());
+        let work = move || {
+            let found = site.resolve(&path, leave);
+            drop(held);
+            found
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Err(Refusal::Internal))
+    }
+
     /// Answers what the shelf does not know.
     async fn look_up(&self, parts: &Parts, client: &Client) -> Response<Body> {
         for _ in 0..TRIES {
-            let (site, path) = (self.clone(), parts.uri.path().to_owned());
-            let found = tokio::task::spawn_blocking(move || site.resolve(&path)).await;
-            match found.unwrap_or(Err(Refusal::Internal)) {
+            match self.find_out(parts.uri.path()).await {
                 Ok(Found::Files(resolved, at_hand)) => {
                     if let Some(response) = self.with_files(&resolved, &at_hand, parts, client) {
                         return response;
@@ -116,6 +172,8 @@ impl Site {
                     let query = parts.uri.query().map(|query| format!("?{query}"));
                     return moved(&format!("{to}{}", query.unwrap_or_default()));
                 }
+                // It changed while we waited for our turn.
+                Ok(Found::Unread(_)) => {}
                 Err(Refusal::Missing) => return self.missing().await,
                 Err(refusal) => return refusal.answer(),
             }
@@ -125,11 +183,10 @@ impl Site {
 
     /// The site's own page for what is not there.
     async fn missing(&self) -> Response<Body> {
-        let site = self.clone();
         let found = match self.remembered("/404.html") {
             Some(resolved) => Some(resolved),
-            None => match tokio::task::spawn_blocking(move || site.resolve("/404.html")).await {
-                Ok(Ok(Found::Files(resolved, _))) => Some(resolved),
+            None => match self.in_thread("/404.html", Leave::Look, ()).await {
+                Ok(Found::Files(resolved, _)) => Some(resolved),
                 _ => None,
             },
         };
@@ -144,7 +201,6 @@ impl Site {
             }
             *response.body_mut() = Body::whole(bytes.clone());
         }
-        response.extensions_mut().insert(NotFound);
         response
     }
 
@@ -189,7 +245,7 @@ impl Site {
         } else {
             let known =
                 Known { tag: ready.tag.as_deref(), modified: ready.modified, length: ready.length };
-            condition::judge(headers, known, now())
+            condition::judge(headers, &parts.method, known, now())
         };
         let is_head = parts.method == Method::HEAD;
         let response = match verdict {
@@ -207,11 +263,7 @@ impl Site {
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
                 let range = format!("bytes {}-{}/{}", part.start, part.end - 1, ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
-                let body = if is_head {
-                    Body::empty()
-                } else {
-                    self.body(ready, at_hand, (part.start, part.end))?
-                };
+                let body = self.body(ready, at_hand, (part.start, part.end))?;
                 with(StatusCode::PARTIAL_CONTENT, headers, body)
             }
             Verdict::Current => {
@@ -232,19 +284,7 @@ impl Site {
                 with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
             }
         };
-        Some(self.shortened(response, ready))
-    }
-
-    /// A collection that ends soon may not be kept for longer.
-    fn shortened(&self, mut response: Response<Body>, ready: &Ready) -> Response<Body> {
-        if let Some((end, kind)) = ready.expires {
-            let left = u64::try_from(end - now()).unwrap_or(0);
-            let cache = cache_control(kind, &self.0.settings.lifetimes, Some(left));
-            if let Ok(cache) = HeaderValue::from_str(&cache) {
-                response.headers_mut().insert(CACHE_CONTROL, cache);
-            }
-        }
-        response
+        Some(shortened(response, ready))
     }
 
     /// Bytes of a file; `None` where it is another by now.
@@ -280,9 +320,15 @@ impl Site {
     }
 }
 
-/// Marks the answer to something that is not there.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NotFound;
+/// A collection that ends soon may not be kept for longer.
+fn shortened(mut response: Response<Body>, ready: &Ready) -> Response<Body> {
+    if let Some(ending) = &ready.ending
+        && let Ok(cache) = HeaderValue::from_str(&ending.cache_control(now()))
+    {
+        response.headers_mut().insert(CACHE_CONTROL, cache);
+    }
+    response
+}
 
 fn with(status: StatusCode, headers: http::HeaderMap, body: Body) -> Response<Body> {
     let mut response = Response::new(body);

@@ -6,7 +6,7 @@
 //!
 //! Refuses: links that leave the root, and everything that is no plain file.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -37,14 +37,24 @@ pub(crate) struct Identity {
 impl Identity {
     /// `None` where it is no plain file.
     pub(crate) fn of(file: &File) -> io::Result<Option<Self>> {
-        let metadata = file.metadata()?;
-        Ok(metadata.is_file().then(|| Self {
+        Ok(Self::of_metadata(&file.metadata()?))
+    }
+
+    /// `None` where it is no plain file.
+    pub(crate) fn of_metadata(metadata: &Metadata) -> Option<Self> {
+        metadata.is_file().then(|| Self {
             device: metadata.dev(),
             inode: metadata.ino(),
             size: metadata.size(),
             modified: nanos(metadata.mtime(), metadata.mtime_nsec()),
             changed: nanos(metadata.ctime(), metadata.ctime_nsec()),
-        }))
+        })
+    }
+
+    /// Whether it is the same file with the same bytes, under whatever name.
+    pub(crate) fn is_same_bytes(&self, other: &Self) -> bool {
+        let bytes = |it: &Self| (it.device, it.inode, it.size, it.modified);
+        bytes(self) == bytes(other)
     }
 
     /// Whether nobody wrote to an open file. That its name is gone changes the
@@ -69,6 +79,23 @@ fn nanos(seconds: i64, nanos: i64) -> i128 {
 pub(crate) enum Opened {
     File(File, Identity),
     Folder,
+}
+
+/// Whether an error says that there is nothing to be had under a name. Others,
+/// such as too many open files, say nothing about the name.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    let absent = [
+        Errno::NOENT,
+        Errno::NOTDIR,
+        Errno::LOOP,
+        Errno::XDEV,
+        Errno::ACCESS,
+        Errno::NAMETOOLONG,
+        // A socket, or a device that is not there.
+        Errno::NXIO,
+        Errno::NODEV,
+    ];
+    Errno::from_io_error(error).is_some_and(|error| absent.contains(&error))
 }
 
 /// Whether links inside the root are followed.
@@ -102,9 +129,13 @@ impl Root {
     /// gone holds nothing.
     pub(crate) fn look_again(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(CWD, &self.path, flags, Mode::empty()).ok();
-        let mut folder = self.folder.write().unwrap_or_else(PoisonError::into_inner);
-        *folder = opened.map(Arc::new);
+        let opened = match rustix::fs::openat(CWD, &self.path, flags, Mode::empty()) {
+            Ok(opened) => Some(Arc::new(opened)),
+            Err(error) if is_absent(&error.into()) => None,
+            // It may be there: the old one stays until we know.
+            Err(_) => return,
+        };
+        *self.folder.write().unwrap_or_else(PoisonError::into_inner) = opened;
     }
 
     /// Whether the name of the root still leads to the folder that is open.
@@ -246,6 +277,17 @@ mod tests {
             panic!("not a file")
         };
         assert_eq!(opened.glance("in/page"), Some(identity));
+    }
+
+    #[test]
+    fn ours_only_some_errors_mean_that_nothing_is_there() {
+        for absent in [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::XDEV, Errno::ACCESS] {
+            assert!(is_absent(&absent.into()), "{absent}");
+        }
+        for other in [Errno::MFILE, Errno::NFILE, Errno::IO, Errno::NOMEM, Errno::AGAIN] {
+            assert!(!is_absent(&other.into()), "{other}");
+        }
+        assert!(!is_absent(&io::ErrorKind::TimedOut.into()));
     }
 
     #[test]

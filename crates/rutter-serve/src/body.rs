@@ -1,9 +1,11 @@
-//! Bodies of answers: bytes from memory, a part of an open file, or lines that
-//! are made as they are sent.
+//! Bodies of answers: bytes from memory, a part of an open file, or pieces that
+//! are made as they are taken.
 //!
 //! A file is read in large pieces into buffers that are used again. What the
 //! kernel has at hand is read at once; what it must fetch is read by a thread
-//! that may wait. A file that got shorter or was written to ends the answer
+//! that may wait. No thread waits for a client: a piece is made when the one
+//! before was taken. Where a connection has many answers at once, they share
+//! what may wait to be sent. A file that got shorter or was written to ends the answer
 //! as broken, never as a mixture that looks whole.
 
 use std::fmt;
@@ -19,12 +21,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use tokio::sync::mpsc;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::beneath::Identity;
-use crate::report::Report;
+use crate::report::{Activity, Report};
 
 /// Piece of a file while few are sent, and while many are.
 const LARGE: usize = 256 << 10;
@@ -33,6 +35,10 @@ const SMALL: usize = 32 << 10;
 const MOST_LARGE: usize = 32;
 /// Small pieces that are kept for the next file.
 const KEPT_SMALL: usize = 64;
+/// Bytes of small pieces that may wait on a connection with many answers at
+/// once; beyond, pieces are tiny.
+const SHARE: usize = 64 << 10;
+const TINY: usize = 4 << 10;
 
 /// The body of an answer.
 pub struct Body {
@@ -51,7 +57,53 @@ enum Content {
     Empty,
     Whole(Bytes),
     File(Box<FilePart>),
-    Lines(mpsc::Receiver<io::Result<Bytes>>),
+    Made(Making),
+}
+
+/// Makes an answer piece by piece. It may wait for a disk, but for nobody else.
+pub(crate) trait Maker: Send {
+    /// The next piece; `None` at the end.
+    fn next(&mut self) -> io::Result<Option<Bytes>>;
+}
+
+type Made = (Box<dyn Maker>, io::Result<Option<Bytes>>);
+
+/// An answer that is made as it is taken.
+struct Making {
+    /// Away while it works; gone at the end.
+    maker: Option<Box<dyn Maker>>,
+    /// How many work at once.
+    turns: Arc<Semaphore>,
+    work: Option<Pin<Box<dyn Future<Output = io::Result<Made>> + Send>>>,
+}
+
+impl Making {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.work.is_none() {
+            let Some(mut maker) = self.maker.take() else { return Poll::Ready(None) };
+            let turns = Arc::clone(&self.turns);
+            self.work = Some(Box::pin(async move {
+                let turn = turns.acquire_owned().await;
+                let work = move || {
+                    let piece = maker.next();
+                    drop(turn);
+                    (maker, piece)
+                };
+                tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
+            }));
+        }
+        let Some(work) = &mut self.work else { return Poll::Ready(None) };
+        let made = ready!(work.as_mut().poll(cx));
+        self.work = None;
+        Poll::Ready(match made {
+            Ok((maker, Ok(Some(piece)))) => {
+                self.maker = Some(maker);
+                Some(Ok(piece))
+            }
+            Ok((_, Ok(None))) => None,
+            Ok((_, Err(error))) | Err(error) => Some(Err(error)),
+        })
+    }
 }
 
 impl Body {
@@ -71,8 +123,10 @@ impl Body {
         Self::new(Content::File(Box::new(part)))
     }
 
-    pub(crate) fn lines(lines: mpsc::Receiver<io::Result<Bytes>>) -> Self {
-        Self::new(Content::Lines(lines))
+    /// Made piece by piece; `turns` says how many are at work at once.
+    pub(crate) fn made(maker: Box<dyn Maker>, turns: &Arc<Semaphore>) -> Self {
+        let turns = Arc::clone(turns);
+        Self::new(Content::Made(Making { maker: Some(maker), turns, work: None }))
     }
 
     /// Who is told when it is over.
@@ -99,6 +153,7 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = &mut *self;
+        let shared = this.report.as_ref().and_then(Report::shared);
         let next = match &mut this.content {
             Content::Empty => None,
             Content::Whole(bytes) => {
@@ -106,9 +161,12 @@ impl http_body::Body for Body {
                 this.content = Content::Empty;
                 (!bytes.is_empty()).then_some(Ok(bytes))
             }
-            Content::File(part) => ready!(part.poll_next(cx)),
-            Content::Lines(lines) => ready!(lines.poll_recv(cx)),
+            Content::File(part) => ready!(part.poll_next(cx, shared)),
+            Content::Made(making) => ready!(making.poll_next(cx)),
         };
+        if let Some(shared) = shared {
+            shared.took();
+        }
         match next {
             Some(Ok(bytes)) => {
                 this.sent += bytes.len() as u64;
@@ -127,7 +185,7 @@ impl http_body::Body for Body {
             Content::Empty => true,
             Content::Whole(bytes) => bytes.is_empty(),
             Content::File(part) => part.at == part.end,
-            Content::Lines(_) => false,
+            Content::Made(_) => false,
         }
     }
 
@@ -136,7 +194,7 @@ impl http_body::Body for Body {
             Content::Empty => SizeHint::with_exact(0),
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::File(part) => SizeHint::with_exact(part.end - part.at),
-            Content::Lines(_) => SizeHint::default(),
+            Content::Made(_) => SizeHint::default(),
         }
     }
 }
@@ -178,7 +236,11 @@ impl FilePart {
         Self { file, identity, at, end, pool, reading: None, pace }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+    fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: Option<&Arc<Activity>>,
+    ) -> Poll<Option<io::Result<Bytes>>> {
         if self.at == self.end {
             return Poll::Ready(None);
         }
@@ -191,13 +253,13 @@ impl FilePart {
                 self.reading = None;
                 result.unwrap_or_else(|error| Err(io::Error::other(error)))
             }
-            None => match self.read_now() {
+            None => match self.read_now(shared) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let (file, at, end) = (Arc::clone(&self.file), self.at, self.end);
-                    let lent = self.lend();
+                    let lent = self.lend(shared);
                     let read = move || lent.fill(end - at, |buffer| file.read_at(buffer, at));
                     self.reading = Some(tokio::task::spawn_blocking(read));
-                    return self.poll_next(cx);
+                    return self.poll_next(cx, shared);
                 }
                 result => result,
             },
@@ -205,18 +267,22 @@ impl FilePart {
         Poll::Ready(Some(result.and_then(|lent| self.take(lent))))
     }
 
-    fn lend(&self) -> Lent {
+    fn lend(&self, shared: Option<&Arc<Activity>>) -> Lent {
         // A slow answer comes in small pieces, several a second.
         let most = self.pace.as_ref().map_or(LARGE as u64, |pace| pace.bandwidth / 4);
-        self.pool.lend((self.end - self.at).min(most))
+        let wanted = (self.end - self.at).min(most);
+        match shared {
+            Some(shared) => self.pool.lend_shared(shared),
+            None => self.pool.lend(wanted),
+        }
     }
 
     /// Reads what the kernel has at hand.
-    fn read_now(&self) -> io::Result<Lent> {
+    fn read_now(&self, shared: Option<&Arc<Activity>>) -> io::Result<Lent> {
         #[cfg(target_os = "linux")]
         {
             use rustix::io::{Errno, ReadWriteFlags, preadv2};
-            self.lend().fill(self.end - self.at, |buffer| {
+            self.lend(shared).fill(self.end - self.at, |buffer| {
                 let mut slices = [IoSliceMut::new(buffer)];
                 match preadv2(&self.file, &mut slices, self.at, ReadWriteFlags::NOWAIT) {
                     // File systems that cannot tell are asked by the thread.
@@ -226,7 +292,10 @@ impl FilePart {
             })
         }
         #[cfg(not(target_os = "linux"))]
-        Err(io::ErrorKind::WouldBlock.into())
+        {
+            let _ = shared;
+            Err(io::ErrorKind::WouldBlock.into())
+        }
     }
 
     fn take(&mut self, lent: Lent) -> io::Result<Bytes> {
@@ -278,7 +347,19 @@ impl Pool {
         let (list, size) = if is_large { (&self.large, LARGE) } else { (&self.small, SMALL) };
         let kept = list.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let buffer = kept.unwrap_or_else(|| vec![0; size]);
-        Lent { buffer, length: 0, is_large, pool: Arc::clone(self) }
+        Lent { buffer, length: 0, is_large, pool: Arc::clone(self), shared: None }
+    }
+
+    /// A buffer for one of many answers of a connection: small, or tiny where
+    /// others wait there already.
+    fn lend_shared(self: &Arc<Self>, shared: &Arc<Activity>) -> Lent {
+        if shared.try_lend(SMALL, SHARE) {
+            let mut lent = self.lend(SMALL as u64);
+            lent.shared = Some(Arc::clone(shared));
+            return lent;
+        }
+        let (buffer, pool) = (vec![0; TINY], Arc::clone(self));
+        Lent { buffer, length: 0, is_large: false, pool, shared: None }
     }
 
     fn try_large(&self) -> bool {
@@ -296,6 +377,8 @@ struct Lent {
     length: usize,
     is_large: bool,
     pool: Arc<Pool>,
+    /// The connection it counts for.
+    shared: Option<Arc<Activity>>,
 }
 
 impl Lent {
@@ -318,6 +401,12 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
+        if let Some(shared) = &self.shared {
+            shared.give_back(SMALL);
+        }
+        if self.buffer.len() == TINY {
+            return;
+        }
         let (list, most) = if self.is_large {
             self.pool.n_large.fetch_sub(1, Ordering::Relaxed);
             (&self.pool.large, MOST_LARGE)
@@ -328,5 +417,24 @@ impl Drop for Lent {
         if list.len() < most {
             list.push(std::mem::take(&mut self.buffer));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_many_answers_of_one_connection_share_what_waits() {
+        let (pool, shared) = (Arc::new(Pool::default()), Arc::new(Activity::shared()));
+        let mut lent: Vec<Lent> = (0..32).map(|_| pool.lend_shared(&shared)).collect();
+        let size = |lent: &[Lent]| lent.iter().map(|one| one.buffer.len()).sum::<usize>();
+        assert_eq!(size(&lent), SHARE + (32 - SHARE / SMALL) * TINY);
+        // What was sent makes room.
+        lent.drain(..2);
+        assert_eq!(pool.lend_shared(&shared).buffer.len(), SMALL);
+        assert_eq!(pool.small.lock().unwrap().len(), 2);
+        drop(lent);
+        assert_eq!(pool.small.lock().unwrap().len(), 2, "tiny ones are not kept");
     }
 }

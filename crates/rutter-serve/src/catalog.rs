@@ -1,19 +1,19 @@
-//! `served.json`: what the build knows of each file, as a sorted table of 32
+//! `served.json`: what the build knows of each file, as a sorted table of 40
 //! bytes a file.
 //!
 //! Names are kept as hashes; addresses of twins only where they are not the
 //! usual ones. Digests are not taken over: a file may be replaced before
-//! `served.json` is, so what is said about bytes is found in the bytes.
-//! Dates count for files that were in place when `served.json` came
-//! ([`Catalog::describes`]), restrictions for all.
+//! `served.json` is, so what is said about bytes is found in the bytes. A date
+//! counts for the bytes it was told for, restrictions count for all names, in
+//! any spelling of cases: a file system may not tell them apart.
 //!
-//! Refuses: files of another version, and names that lead out of the root.
+//! Refuses: files of another version, of another folder, and none at all.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
@@ -21,6 +21,10 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 
 use crate::beneath::Identity;
 use crate::kind::{self, Coding, Kind};
+
+/// The version that is read. The first did not say what is closed beside
+/// pages, so it must not be taken for one in which nothing is.
+const VERSION: u32 = 2;
 
 /// Types with their codings that are kept; a site has about ten.
 const MOST_TYPES: usize = 4096;
@@ -32,9 +36,15 @@ pub enum CatalogError {
     /// It cannot be read.
     #[error("served.json cannot be read")]
     Io(#[from] io::Error),
+    /// There is none. What is restricted is not known without it.
+    #[error("{0}: no such file; a build writes it")]
+    Missing(PathBuf),
     /// It is not what a build writes.
-    #[error("served.json is not what a build of this version writes")]
+    #[error("served.json is not what a build of this version writes; build the site again")]
     Form(#[from] serde_json::Error),
+    /// It speaks of another folder.
+    #[error("{path} is about {about}, not about this folder", path = .0.display(), about = .1.display())]
+    Elsewhere(PathBuf, PathBuf),
 }
 
 /// What is known of one file.
@@ -43,19 +53,47 @@ pub(crate) struct Fact {
     pub(crate) media_type: Box<str>,
     pub(crate) coding: Option<Coding>,
     pub(crate) kind: Kind,
-    /// Seconds since 1970.
-    pub(crate) modified: Option<i64>,
+    pub(crate) dated: Option<Dated>,
+    /// When a collection ends, in seconds since 1970.
+    pub(crate) expires: Option<i64>,
     pub(crate) twin: Option<String>,
-    pub(crate) needs_token: bool,
+}
+
+/// A date the build told, and for which bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dated {
+    /// Seconds since 1970.
+    pub(crate) modified: i64,
+    /// The start of their digest; zero where it was not told.
+    digest: [u8; 8],
+}
+
+impl Dated {
+    /// Whether it is told for bytes of this digest; `was_there` counts where
+    /// none was told.
+    pub(crate) fn is_of(&self, stored: Option<Digest>, was_there: bool) -> bool {
+        match stored {
+            Some(stored) if self.digest != NO_DIGEST => self.digest == start(&stored),
+            _ => was_there,
+        }
+    }
+}
+
+const NO_DIGEST: [u8; 8] = [0; 8];
+
+fn start(digest: &Digest) -> [u8; 8] {
+    *digest.0.first_chunk().expect("a digest has 32 bytes")
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Row {
     name: [u8; 16],
     modified: i64,
+    digest: [u8; 8],
     kind: Kind,
     twin: Twin,
-    needs_token: bool,
+    /// Though it lies below a name that is closed.
+    is_open: bool,
     media_type: u16,
 }
 
@@ -78,9 +116,16 @@ pub(crate) struct Catalog {
     rows: Vec<Row>,
     types: Vec<(Box<str>, Option<Coding>)>,
     twins: HashMap<[u8; 16], String>,
-    /// Hashes of names of restricted files in lower case, sorted: a file
-    /// system may not tell cases apart.
+    /// Ends of collections.
+    expires: HashMap<[u8; 16], i64>,
+    /// Hashes of names of restricted files in lower case, sorted.
     restricted: Vec<[u8; 16]>,
+    /// Beginnings of names in lower case, below which all is restricted.
+    closed: Vec<String>,
+    /// The folder it speaks of, seen from its own.
+    output: Option<String>,
+    /// Seconds between two snapshots.
+    pub(crate) update: Option<u64>,
     /// When `served.json` came into its place; nothing is described by none.
     changed: i128,
     /// Of `served.json` itself.
@@ -94,18 +139,21 @@ fn hash(name: &str) -> [u8; 16] {
     short
 }
 
+/// Endings of compressed forms, and of pages.
+const CODINGS: [&str; 4] = [".gz", ".br", ".zst", ".zz"];
+const PAGES: [&str; 3] = [".html", ".htm", ".xhtml"];
+
 fn usual_twin(name: &str) -> Option<String> {
     name.strip_suffix(".html").map(|stem| format!("{stem}.md"))
 }
 
 impl Catalog {
-    /// Reads `served.json`; an empty catalog where there is none.
+    /// Reads the `served.json` of a folder.
     pub(crate) fn load(path: &Path) -> Result<Self, CatalogError> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.into()),
-        };
+        let file = File::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => CatalogError::Missing(path.to_owned()),
+            _ => error.into(),
+        })?;
         let identity = Identity::of(&file)?;
         let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
         catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
@@ -119,6 +167,18 @@ impl Catalog {
             catalog.base.pop();
         }
         Ok(catalog)
+    }
+
+    /// Refuses the catalog in `state` where it speaks of another folder than
+    /// `root`. A root that is gone has nothing to show.
+    pub(crate) fn must_be_about(&self, root: &Path, state: &Path) -> Result<(), CatalogError> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let Ok(root) = root.canonicalize() else { return Ok(()) };
+        let about = state.join(output);
+        match about.canonicalize() {
+            Ok(found) if found == root => Ok(()),
+            _ => Err(CatalogError::Elsewhere(state.join("served.json"), about)),
+        }
     }
 
     /// Whether `served.json` is there.
@@ -146,9 +206,10 @@ impl Catalog {
             media_type: media_type.clone(),
             coding: *coding,
             kind: row.kind,
-            modified: (row.modified != NO_DATE).then_some(row.modified),
+            dated: (row.modified != NO_DATE)
+                .then_some(Dated { modified: row.modified, digest: row.digest }),
+            expires: self.expires.get(&hash).copied(),
             twin,
-            needs_token: row.needs_token,
         })
     }
 
@@ -158,6 +219,12 @@ impl Catalog {
         file.changed <= self.changed
     }
 
+    /// Whether a file may have come after `served.json`; clocks of files tick
+    /// some hundred times a second.
+    pub(crate) fn may_precede(&self, file: &Identity) -> bool {
+        self.changed <= file.changed
+    }
+
     /// Whether there are collections.
     pub(crate) fn has_collections(&self) -> bool {
         self.types.iter().any(|(name, _)| **name == *kind::SCP)
@@ -165,12 +232,31 @@ impl Catalog {
 
     /// Whether there are files that need a token.
     pub(crate) fn has_restricted(&self) -> bool {
-        !self.restricted.is_empty()
+        !self.restricted.is_empty() || !self.closed.is_empty()
     }
 
-    /// Whether this file, in any spelling of cases, needs a token.
+    /// Whether this file needs a token: because it was said of it, of what it
+    /// is below, or of the page whose Markdown or compressed form it is.
     pub(crate) fn is_restricted(&self, name: &str) -> bool {
-        self.has_restricted() && self.restricted.binary_search(&hash(&name.to_lowercase())).is_ok()
+        if !self.has_restricted() {
+            return false;
+        }
+        let lower = name.to_lowercase();
+        if self.closed.iter().any(|closed| lower.starts_with(closed.as_str())) {
+            return !self.is_open(name);
+        }
+        let is_said = |name: &str| self.restricted.binary_search(&hash(name)).is_ok();
+        let plain = CODINGS.iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+        let pages = plain.strip_suffix(".md").map(|stem| PAGES.map(|end| format!("{stem}{end}")));
+        is_said(&lower)
+            || is_said(plain)
+            || pages.is_some_and(|pages| pages.iter().any(|page| is_said(page)))
+    }
+
+    /// Whether the build said that this very file is for all.
+    fn is_open(&self, name: &str) -> bool {
+        let at = self.rows.binary_search_by_key(&hash(name), |row| row.name);
+        at.ok().and_then(|at| self.rows.get(at)).is_some_and(|row| row.is_open)
     }
 
     fn push(&mut self, entry: &Entry<'_>) -> Result<(), &'static str> {
@@ -196,17 +282,22 @@ impl Catalog {
                 Twin::Other
             }
         };
-        // Whatever it is that restricts, it is not less than a token.
-        let needs_token = entry.access.is_some();
-        if needs_token {
+        let is_open = entry.access.as_deref() == Some("open");
+        // Whatever else it is that restricts, it is not less than a token.
+        if entry.access.is_some() && !is_open {
             self.restricted.push(self::hash(&entry.path.to_lowercase()));
         }
+        if let Some(expires) = entry.expires {
+            self.expires.insert(hash, expires.unix_seconds());
+        }
+        let digest = entry.digest.as_deref().and_then(Digest::parse);
         self.rows.push(Row {
             name: hash,
             modified: entry.modified.map_or(NO_DATE, Timestamp::unix_seconds),
+            digest: digest.map_or(NO_DIGEST, |digest| start(&digest)),
             kind: Kind::parse(&entry.cache),
             twin,
-            needs_token,
+            is_open,
             media_type: u16::try_from(media_type).unwrap_or(u16::MAX),
         });
         Ok(())
@@ -221,7 +312,9 @@ struct Entry<'e> {
     #[serde(borrow, rename = "type")]
     media_type: std::borrow::Cow<'e, str>,
     coding: Option<String>,
+    digest: Option<String>,
     modified: Option<Timestamp>,
+    expires: Option<Timestamp>,
     twin: Option<String>,
     #[serde(borrow)]
     cache: std::borrow::Cow<'e, str>,
@@ -251,13 +344,19 @@ impl<'de> Visitor<'de> for Whole<'_> {
             match key.as_str() {
                 "version" => version = Some(map.next_value::<u32>()?),
                 "base" => self.0.base = map.next_value()?,
+                "output" => self.0.output = Some(map.next_value()?),
+                "update" => self.0.update = Some(map.next_value()?),
+                "closed" => {
+                    let closed = map.next_value::<Vec<String>>()?;
+                    self.0.closed = closed.iter().map(|name| name.to_lowercase()).collect();
+                }
                 "files" => map.next_value_seed(Files(self.0))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        if version == Some(1) { Ok(()) } else { Err(A::Error::custom("another version")) }
+        if version == Some(VERSION) { Ok(()) } else { Err(A::Error::custom("another version")) }
     }
 }
 
@@ -289,11 +388,12 @@ impl<'de> Visitor<'de> for Files<'_> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#"{"version":1,"base":"https://harbour.example/docs/","files":[
-{"path":"a.html","type":"text/html","modified":"2026-05-01T00:00:00.5Z","twin":"a.md","cache":"page"},
+    const TEXT: &str = r#"{"version":2,"base":"https://harbour.example/docs/","update":86400,"closed":["Nur für uns/"],"files":[
+{"path":"a.html","type":"text/html","digest":"sha256:1111111111111111111111111111111111111111111111111111111111111111","modified":"2026-05-01T00:00:00.5Z","twin":"a.md","cache":"page"},
+{"path":"Nur für uns/sitemap.xml","type":"application/xml","cache":"entry","access":"open"},
 {"path":"b.html","type":"text/html","twin":"other/b.md","cache":"page","later":[1]},
 {"path":"Log.html","type":"text/html","cache":"page","access":"token"},
-{"path":"scp/a.scp.gz","type":"application/scp","coding":"gzip","digest":"sha256:00","cache":"delta"}
+{"path":"scp/a.scp.gz","type":"application/scp","coding":"gzip","digest":"sha256:00","expires":"2026-05-01T00:00:00Z","cache":"delta"}
 ]}"#;
 
     fn load(text: &str) -> Result<Catalog, CatalogError> {
@@ -313,16 +413,58 @@ mod tests {
         );
         let a = catalog.get("a.html").unwrap();
         assert_eq!((a.twin.as_deref(), a.kind), (Some("a.md"), Kind::Page));
-        assert_eq!(a.modified, Some(1_777_593_600));
+        let dated = a.dated.unwrap();
+        assert_eq!((dated.modified, catalog.update), (1_777_593_600, Some(86_400)));
+        // A date is one of bytes, whenever the file came.
+        assert!(dated.is_of(Some(Digest([0x11; 32])), false) && dated.is_of(None, true));
+        assert!(!dated.is_of(Some(Digest([0x12; 32])), true) && !dated.is_of(None, false));
         let b = catalog.get("b.html").unwrap();
-        assert_eq!((b.twin.as_deref(), b.modified), (Some("other/b.md"), None));
+        assert_eq!((b.twin.as_deref(), b.dated), (Some("other/b.md"), None));
         let scp = catalog.get("scp/a.scp.gz").unwrap();
         assert_eq!((&*scp.media_type, scp.coding), ("application/scp", Some(Coding::Gzip)));
-        assert_eq!(scp.kind, Kind::Delta);
+        assert_eq!((scp.kind, scp.expires), (Kind::Delta, Some(1_777_593_600)));
         assert!(catalog.get("c.html").is_none());
-        assert!(catalog.get("Log.html").unwrap().needs_token);
+    }
+
+    #[test] // ARC-064
+    fn spec_what_is_closed_is_closed_in_every_form() {
+        let catalog = load(TEXT).unwrap();
         // Also where a file system does not tell cases apart.
-        assert!(catalog.is_restricted("log.HTML") && !catalog.is_restricted("a.html"));
+        for closed in [
+            "Log.html",
+            "log.HTML",
+            "log.html.gz",
+            "Log.md",
+            "log.md.br",
+            "Nur für uns/log",
+            "nur FÜR uns/data.json",
+            "Nur für uns/log.pdf",
+            "nur für uns/SITEMAP.xml",
+        ] {
+            assert!(catalog.is_restricted(closed), "{closed}");
+        }
+        for open in ["a.html", "a.md", "log.pdf", "b.html.gz", "Nur für uns/sitemap.xml", "Nur für"]
+        {
+            assert!(!catalog.is_restricted(open), "{open}");
+        }
+        let none = load(r#"{"version":2,"base":"x","files":[]}"#).unwrap();
+        assert!(!none.has_restricted() && !none.is_restricted("Log.html"));
+        let all = load(r#"{"version":2,"base":"x","closed":[""],"files":[]}"#).unwrap();
+        assert!(all.is_restricted("a.html"));
+    }
+
+    #[test]
+    fn ours_a_catalog_of_another_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["one/public", "one/state", "two/public"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        let catalog = load(r#"{"version":2,"base":"x","output":"../public","files":[]}"#).unwrap();
+        catalog.must_be_about(&at("one/public"), &at("one/state")).unwrap();
+        catalog.must_be_about(&at("nowhere"), &at("one/state")).unwrap();
+        let error = catalog.must_be_about(&at("two/public"), &at("one/state")).unwrap_err();
+        assert!(error.to_string().contains("one/state/../public"), "{error}");
     }
 
     #[test]
@@ -331,14 +473,16 @@ mod tests {
             "",
             "[]",
             "{}",
-            r#"{"version":2,"base":"x","files":[]}"#,
-            r#"{"version":1,"files":[{"path":"a"}]}"#,
-            r#"{"version":1,"files":[{"path":"a","type":"x","cache":"x","coding":"br"}]}"#,
+            r#"{"version":1,"base":"x","files":[]}"#,
+            r#"{"version":3,"base":"x","files":[]}"#,
+            r#"{"version":2,"files":[{"path":"a"}]}"#,
+            r#"{"version":2,"closed":"a","files":[]}"#,
+            r#"{"version":2,"files":[{"path":"a","type":"x","cache":"x","coding":"br"}]}"#,
             &TEXT[..TEXT.len() - 1],
         ] {
             assert!(matches!(load(text), Err(CatalogError::Form(_))), "{text}");
         }
-        let none = Catalog::load(Path::new("/nowhere/served.json")).unwrap();
-        assert!(!none.is_there() && none.get("a.html").is_none());
+        let none = Catalog::load(Path::new("/nowhere/served.json"));
+        assert!(matches!(none, Err(CatalogError::Missing(_))));
     }
 }

@@ -5,7 +5,7 @@
 //! `If-None-Match`, else `If-Modified-Since` (D07); then `Range`, if `If-Range`
 //! agrees. A date in `If-Range` never agrees: we do not know that a file did
 //! not change twice within a second, so it is no strong validator, and the
-//! whole file is sent. A condition that cannot be read is as if it were not
+//! whole file is sent; a range of a HEAD means nothing at all. A condition that cannot be read is as if it were not
 //! there, but for `If-Match`, which then fails.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use http::header::{
     HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
 };
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Method};
 
 use crate::date;
 
@@ -48,7 +48,7 @@ pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
 }
 
 /// Judges the conditions of a GET or HEAD.
-pub(crate) fn judge(headers: &HeaderMap, known: Known<'_>, now: i64) -> Verdict {
+pub(crate) fn judge(headers: &HeaderMap, method: &Method, known: Known<'_>, now: i64) -> Verdict {
     if headers.contains_key(IF_MATCH) {
         if !is_listed(headers, &IF_MATCH, known.tag, Compare::Strong) {
             return Verdict::Failed;
@@ -67,7 +67,7 @@ pub(crate) fn judge(headers: &HeaderMap, known: Known<'_>, now: i64) -> Verdict 
     {
         return Verdict::Current;
     }
-    if !range_counts(headers, known.tag) {
+    if *method != Method::GET || !range_counts(headers, known.tag) {
         return Verdict::Whole;
     }
     range(headers, known.length)

@@ -28,9 +28,10 @@ use crate::screen::Screen;
 use crate::settings::Limits;
 use crate::site::Site;
 
-/// Streams of one connection of HTTP/2 at once, and what waits in each.
-const STREAMS: u32 = 100;
-const WAITING: usize = 64 << 10;
+/// Streams of one connection of HTTP/2 at once, and below how many waiting
+/// bytes each is given more.
+const STREAMS: u32 = 32;
+const WAITING: usize = 8 << 10;
 
 /// Bytes that are in the kernel but not yet on their way. So a client that
 /// takes a little each half minute is seen to do so.
@@ -180,9 +181,9 @@ where
 {
     let site = context.site.clone();
     let limits = site.0.settings.limits;
-    let activity = Arc::new(Activity::new());
+    let activity = Arc::new(Activity::shared());
     let guarded = Guarded::new(stream, &limits, &activity, None);
-    let answers = Answers { site, peer, activity };
+    let answers = Answers { site: site.clone(), peer, activity: Arc::clone(&activity) };
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).max_concurrent_streams(STREAMS);
     builder.max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX));
@@ -195,6 +196,9 @@ where
             Pin::new(&mut connection).graceful_shutdown();
             drop(connection.await);
         }
+    }
+    if let Some(cut) = activity.cut() {
+        site.0.metrics.cut(cut);
     }
 }
 

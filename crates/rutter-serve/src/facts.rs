@@ -18,8 +18,9 @@ use crate::beneath::Identity;
 use crate::generations::Generations;
 use crate::kind::{Coding, SCP};
 
-/// Longest first line of a collection.
-const LONGEST_LINE: u64 = 64 << 10;
+/// Longest first line of a collection: what our writer allows for a delta with
+/// many removals (D95), and what stands around them.
+const LONGEST_LINE: u64 = 1_000_000 + (64 << 10);
 
 /// Largest window a zstd frame may ask for, as a power of two (RFC 9659).
 const WINDOW: u32 = 23;
@@ -64,13 +65,11 @@ impl Need {
 #[derive(Debug)]
 pub(crate) struct Known {
     table: Mutex<Generations<(Identity, Need), Facts>>,
-    /// Held while a file is read.
-    locks: [Mutex<()>; 16],
 }
 
 impl Known {
     pub(crate) fn new() -> Self {
-        Self { table: Mutex::new(Generations::new(MOST)), locks: Default::default() }
+        Self { table: Mutex::new(Generations::new(MOST)) }
     }
 
     pub(crate) fn get(&self, identity: Identity, need: Need) -> Option<Facts> {
@@ -88,14 +87,35 @@ impl Known {
         if let Some(facts) = self.get(identity, need) {
             return Ok(Some(facts));
         }
-        // Of many who want to know the same, one reads.
-        let lock = usize::try_from(identity.inode).unwrap_or(0) % self.locks.len();
-        let lock = self.locks.get(lock).map(|lock| lock.lock());
+        let facts = find(|| At { file, at: 0 }, need)?;
+        self.keep(file, identity, need, facts)
+    }
+
+    /// Finds what can be found without reading all of a file: what is known,
+    /// and what a collection says in its first line.
+    pub(crate) fn find_soon(
+        &self,
+        file: &File,
+        identity: Identity,
+        need: Need,
+    ) -> io::Result<Option<Facts>> {
         if let Some(facts) = self.get(identity, need) {
             return Ok(Some(facts));
         }
-        let facts = find(|| At { file, at: 0 }, need)?;
-        drop(lock);
+        let Need::Collection(coding) = need else { return Ok(None) };
+        match first_line(At { file, at: 0 }, coding).filter(|facts| facts.tag.is_some()) {
+            Some(facts) => self.keep(file, identity, need, facts),
+            None => Ok(None),
+        }
+    }
+
+    fn keep(
+        &self,
+        file: &File,
+        identity: Identity,
+        need: Need,
+        facts: Facts,
+    ) -> io::Result<Option<Facts>> {
         if !identity.is_unwritten(file)? {
             return Ok(None);
         }
@@ -244,6 +264,20 @@ mod tests {
         }
     }
 
+    #[test] // SCP-150 D95
+    fn spec_a_long_first_line_is_read_to_its_end() {
+        let sum = format!("sha256:{}", "cd".repeat(32));
+        let removed = format!("\"https://harbour.example/{}\",", "a".repeat(70)).repeat(10_000);
+        let line = format!(
+            r#"{{"collection":{{"type":"delta","removed":[{}],"checksum":"{sum}"}}}}"#,
+            removed.trim_end_matches(',')
+        );
+        assert!((900_000..1_000_000).contains(&line.len()));
+        let bytes = gzip(format!("{line}\n{{}}\n").as_bytes());
+        let facts = find(|| bytes.as_slice(), Need::Collection(Some(Coding::Gzip))).unwrap();
+        assert_eq!(facts.tag, Digest::parse(&sum));
+    }
+
     #[test] // D08
     fn spec_a_compressed_twin_is_known_by_its_text() {
         let bytes = gzip(b"text");
@@ -265,6 +299,9 @@ mod tests {
         let other = Identity::of(&one).unwrap().unwrap();
         assert_ne!(identity, other);
         assert_eq!(known.get(other, Need::Bytes), None);
+        // A large file need not be read where that is not wanted.
+        assert_eq!(known.find_soon(&one, other, Need::Bytes).unwrap(), None);
+        assert_eq!(known.find_soon(&one, identity, Need::Bytes).unwrap(), Some(facts));
         // What changed while it was read is not known.
         let odd = Identity { size: 1, ..other };
         assert_eq!(known.find(&one, odd, Need::Bytes).unwrap(), None);

@@ -28,7 +28,6 @@ pub(crate) struct Guarded<S> {
     /// `None` for HTTP/2, whose frames say where they end.
     screen: Option<Screen>,
     fault: Option<Fault>,
-    cut: Option<Cut>,
     timer: Pin<Box<Sleep>>,
     /// When the timer wakes us; it may be earlier than anything ends.
     armed: Option<Instant>,
@@ -51,7 +50,6 @@ impl<S> Guarded<S> {
             activity: Arc::clone(activity),
             screen,
             fault: None,
-            cut: None,
             timer: Box::pin(tokio::time::sleep_until(now.into())),
             armed: None,
             stuck: None,
@@ -63,12 +61,12 @@ impl<S> Guarded<S> {
     pub(crate) fn fault(&self) -> Option<Fault> {
         // A head that did not come in time deserves a word, silence does not.
         let has_begun = self.screen.as_ref().is_some_and(|screen| screen.since().is_some());
-        self.fault.or_else(|| (self.cut == Some(Cut::Head) && has_begun).then_some(Fault::Late))
+        self.fault.or_else(|| (self.cut() == Some(Cut::Head) && has_begun).then_some(Fault::Late))
     }
 
     /// Why it was cut.
     pub(crate) fn cut(&self) -> Option<Cut> {
-        self.cut
+        self.activity.cut()
     }
 
     /// When the clock that runs is over, and what that means.
@@ -77,7 +75,11 @@ impl<S> Guarded<S> {
             return (stuck + self.limits.stall, Cut::Stall);
         }
         if self.activity.is_busy() {
-            return (self.last_write.max(self.activity.last()) + self.limits.stall, Cut::Stall);
+            // Where there are many answers at once, what is written may be
+            // anything but an answer.
+            let progress =
+                if self.activity.is_shared() { self.activity.taken() } else { self.last_write };
+            return (progress.max(self.activity.last()) + self.limits.stall, Cut::Stall);
         }
         if let Some(since) = self.screen.as_ref().and_then(Screen::since) {
             return (since + self.limits.head_time, Cut::Head);
@@ -93,7 +95,7 @@ impl<S> Guarded<S> {
         loop {
             let (deadline, why) = self.deadline();
             if deadline <= Instant::now() {
-                self.cut = Some(why);
+                self.activity.set_cut(why);
                 return Err(io::ErrorKind::TimedOut.into());
             }
             if self.armed.is_none_or(|armed| deadline < armed) {

@@ -48,6 +48,7 @@ pub struct Metrics {
     cuts: [AtomicU64; CUTS.len()],
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
+    read_ahead: AtomicU64,
 }
 
 impl Metrics {
@@ -84,6 +85,11 @@ impl Metrics {
     pub(crate) fn reloaded(&self, is_fine: bool) {
         let counter = if is_fine { &self.reloads } else { &self.failed_reloads };
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The catalog of a publication under way was read.
+    pub(crate) fn read_ahead(&self) {
+        self.read_ahead.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Requests answered with a status.
@@ -136,6 +142,7 @@ impl Metrics {
         let rows = [
             ("{result=\"done\"}".to_owned(), load(&self.reloads)),
             ("{result=\"failed\"}".to_owned(), load(&self.failed_reloads)),
+            ("{result=\"ahead\"}".to_owned(), load(&self.read_ahead)),
         ];
         family(
             "reloads_total",

@@ -12,6 +12,8 @@ use http::header::{FORWARDED, HeaderName};
 
 use crate::settings::{Forwarding, Proxies};
 
+pub(crate) use rutter_logs::household;
+
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Addresses in a list that are looked at.
@@ -74,17 +76,6 @@ pub(crate) fn plain(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What a client counts as: one customer has a whole /64 of IPv6.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match plain(address) {
-        IpAddr::V6(six) => {
-            let cut = six.to_bits() & !u128::from(u64::MAX);
-            IpAddr::V6(Ipv6Addr::from_bits(cut))
-        }
-        four @ IpAddr::V4(_) => four,
-    }
-}
-
 /// Who a request came from.
 pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> IpAddr {
     let peer = plain(peer);
@@ -95,15 +86,17 @@ pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> Ip
         Forwarding::XForwardedFor => X_FORWARDED_FOR,
         Forwarding::Forwarded => FORWARDED,
     };
-    let values: Vec<&str> =
-        headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-    let hops = values.iter().rev().flat_map(|value| value.rsplit(','));
+    // What a client wrote before, of whatever bytes, hides nothing behind it.
+    let values: Vec<&[u8]> =
+        headers.get_all(name).iter().map(http::HeaderValue::as_bytes).collect();
+    let hops = values.iter().rev().flat_map(|value| value.rsplit(|byte| *byte == b','));
     let mut client = peer;
     for hop in hops.take(MOST_HOPS) {
-        let address = match proxies.header {
+        let hop = std::str::from_utf8(hop).ok();
+        let address = hop.and_then(|hop| match proxies.header {
             Forwarding::XForwardedFor => address(hop.trim()),
             Forwarding::Forwarded => forwarded(hop),
-        };
+        });
         // What a proxy of ours did not understand says nothing.
         let Some(address) = address else { break };
         client = plain(address);
@@ -163,7 +156,8 @@ mod tests {
                 Forwarding::XForwardedFor => X_FORWARDED_FOR,
                 Forwarding::Forwarded => FORWARDED,
             };
-            let headers = [(name, value.parse().unwrap())].into_iter().collect();
+            let value = http::HeaderValue::from_bytes(value.as_bytes()).unwrap();
+            let headers = [(name, value)].into_iter().collect();
             client(peer.parse().unwrap(), &headers, proxies).to_string()
         };
         assert_eq!(from("192.0.2.1", "198.51.100.7", &proxies), "192.0.2.1");
@@ -171,6 +165,8 @@ mod tests {
         assert_eq!(from("10.0.0.1", "1.1.1.1, 198.51.100.7, 10.2.2.2", &proxies), "198.51.100.7");
         assert_eq!(from("10.0.0.1", "198.51.100.7, unknown", &proxies), "10.0.0.1");
         assert_eq!(from("10.0.0.1", "198.51.100.7:4711", &proxies), "198.51.100.7");
+        assert_eq!(from("10.0.0.1", "\u{e9}, 198.51.100.7", &proxies), "198.51.100.7");
+        assert_eq!(from("10.0.0.1", "198.51.100.7, \u{e9}, 10.0.0.2", &proxies), "10.0.0.2");
         assert_eq!(from("::ffff:10.0.0.1", "[2001:db8::1]:1", &proxies), "2001:db8::1");
         let proxies = Proxies { header: Forwarding::Forwarded, ..proxies };
         let value = r#"for=1.1.1.1, proto=https;For="[2001:db8::2]:80";by=10.0.0.9"#;

@@ -3,8 +3,10 @@
 //!
 //! The private store is a file of lines sorted by address, made by the build
 //! outside of the public folder. A page of the answer is found by halving the
-//! file, and sent line by line; no more than a line is held.
+//! file, and made line by line as the client takes it; no more than a line is
+//! held, and no thread waits for the client.
 //!
+//! - It lies below the path of the site's address, as the pages do.
 //! - `?url=` gives one entry, `?after=` those behind an address, `?limit=` at
 //!   most so many; what follows is named by `next` and by a `Link`.
 //! - Scope `entries` gives entries, scope `content` their `scp_page` too.
@@ -18,6 +20,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::header::{
@@ -30,10 +33,9 @@ use rutter_arc::{Head, JsonWriter};
 use rutter_page::{LineDigest, Member, Raw, Str, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
-use crate::beneath::Identity;
-use crate::body::Body;
+use crate::beneath::{Identity, is_absent};
+use crate::body::{Body, Maker};
 use crate::condition::{self, Known, Verdict};
 use crate::date;
 use crate::ready::PRIVATE;
@@ -47,8 +49,8 @@ pub(crate) const PATH: &str = "/arc-api/v1/pages";
 /// Entries in an answer that does not say how many it wants.
 const USUAL: usize = 100;
 
-/// Pieces of an answer that wait for the client.
-const WAITING: usize = 2;
+/// Bytes of an answer that are made at a time, or a line.
+const PIECE: usize = 32 << 10;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +87,7 @@ async fn try_answer(
     parts: &Parts,
     client: &Client,
 ) -> Result<Response<Body>, Refusal> {
-    if parts.uri.path() != PATH || !site.has_tokens() {
+    if site.api_path(parts.uri.path()) != Some(PATH) || !site.has_tokens() {
         return Err(Refusal::Missing);
     }
     let grant = match &client.grant {
@@ -100,7 +102,13 @@ async fn try_answer(
     let wanted = read_query(parts.uri.query().unwrap_or_default(), most)?;
     let with_content = grant.allows(Scope::Content);
     let (site, parts) = (site.clone(), parts.clone());
-    let work = move || prepare(&site, &parts, &wanted, with_content);
+    // The API leaves threads for the pages.
+    let turn = Arc::clone(&site.0.api).acquire_owned().await;
+    let work = move || {
+        let response = prepare(&site, &parts, &wanted, with_content);
+        drop(turn);
+        response
+    };
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(Refusal::Internal))
 }
 
@@ -173,7 +181,8 @@ fn prepare(
 ) -> Result<Response<Body>, Refusal> {
     let state = site.0.settings.state.as_deref().ok_or(Refusal::Missing)?;
     let mut store = Store::open(&state.join("private/pages.jsonl"), site.0.settings.limits.line)
-        .map_err(|_| Refusal::Missing)?;
+        .map_err(|error| if is_absent(&error) { Refusal::Missing } else { Refusal::Strained })?;
+    let catalog = site.catalog();
     let failed = |_| Refusal::Internal;
     let (from, limit) = match wanted {
         Wanted::One(url) => (store.find(url, Edge::At).map_err(failed)?, 1),
@@ -189,10 +198,11 @@ fn prepare(
         return Err(Refusal::Missing);
     }
     let next = span.last.as_ref().filter(|_| span.has_more && !matches!(wanted, Wanted::One(_)));
-    let next = next.map(|last| format!("{PATH}?after={}&limit={limit}", escaped(last)));
+    let next =
+        next.map(|last| format!("{}{PATH}?after={}&limit={limit}", catalog.mount(), escaped(last)));
     let modified = store.identity.modified_seconds();
     // The same file, question and scope give the same bytes.
-    let facts = format!("{:?} {wanted:?} {with_content} {}", store.identity, site.catalog().base);
+    let facts = format!("{:?} {wanted:?} {with_content} {}", store.identity, catalog.base);
     let tag = format!("\"api-{}\"", LineDigest::of(facts.as_bytes()));
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -210,7 +220,7 @@ fn prepare(
     }
     // Its length is not known before it is made, so there are no ranges.
     let known = Known { tag: Some(&tag), modified, length: u64::MAX };
-    match condition::judge(&parts.headers, known, now()) {
+    match condition::judge(&parts.headers, &parts.method, known, now()) {
         Verdict::Current => {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             return Ok(response);
@@ -226,37 +236,101 @@ fn prepare(
     if parts.method == Method::HEAD {
         return Ok(response);
     }
-    let (lines, body) = mpsc::channel(WAITING);
-    let base = site.catalog().base.clone();
-    tokio::task::spawn_blocking(move || {
-        let out = Sending { lines: lines.clone() };
-        let result = store.send(&span, &base, next.as_deref(), with_content, out);
-        if let Err(error) = result {
-            // The client learns that it has not got everything.
-            drop(lines.blocking_send(Err(error)));
-        }
-    });
-    *response.body_mut() = Body::lines(body);
+    let sending = Sending::start(store, &span, (&catalog.base, next.as_deref()), with_content);
+    let sending = sending.map_err(failed)?;
+    *response.body_mut() = Body::made(Box::new(sending), &site.0.api);
     Ok(response)
 }
 
-/// Hands pieces to the body as they are written.
-struct Sending {
-    lines: mpsc::Sender<io::Result<Bytes>>,
+/// What was written and not yet taken.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
-impl io::Write for Sending {
+impl io::Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let piece = Bytes::copy_from_slice(bytes);
-        match self.lines.blocking_send(Ok(piece)) {
-            Ok(()) => Ok(bytes.len()),
-            Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
-        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// An answer on its way.
+struct Sending {
+    store: Store,
+    /// Lines that are still to be sent.
+    n_left: usize,
+    with_content: bool,
+    written: Written,
+    /// Gone when everything is written.
+    writer: Option<JsonWriter<Written>>,
+}
+
+impl Sending {
+    fn start(
+        mut store: Store,
+        span: &Span,
+        (base, next): (&str, Option<&str>),
+        with_content: bool,
+    ) -> io::Result<Self> {
+        let made = Timestamp::from_unix_seconds(store.identity.modified_seconds());
+        let mut head =
+            Head::new(base, made.ok_or_else(|| io::Error::other("a time without a calendar"))?);
+        if let Some(next) = next {
+            let value = Raw::parse(&serde_json::to_string(next)?).map_err(io::Error::other)?;
+            head.extra.push(Member { key: Str::borrowed("next"), value });
+        }
+        let written = Written::default();
+        let writer = Some(JsonWriter::new(written.clone(), &head)?);
+        store.input.seek(SeekFrom::Start(span.from))?;
+        Ok(Self { store, n_left: span.n_lines, with_content, written, writer })
+    }
+
+    fn write_line(&mut self, writer: &mut JsonWriter<Written>) -> io::Result<()> {
+        let line = self.store.line()?.ok_or_else(written_to)?;
+        let line: Line<'_> = serde_json::from_slice(line)?;
+        match line.page.filter(|page| self.with_content && page.get() != "null") {
+            Some(page) => writer.push_json(&with_page(line.entry.get(), page.get())),
+            None => writer.push_json(line.entry.get()),
+        }
+    }
+}
+
+impl Maker for Sending {
+    fn next(&mut self) -> io::Result<Option<Bytes>> {
+        if let Some(mut writer) = self.writer.take() {
+            while 0 < self.n_left && self.written.len() < PIECE {
+                self.write_line(&mut writer)?;
+                self.n_left -= 1;
+            }
+            if 0 < self.n_left {
+                self.writer = Some(writer);
+            } else if self.store.is_unwritten()? {
+                writer.finish()?;
+            } else {
+                // The client learns that it has not got everything.
+                return Err(written_to());
+            }
+        }
+        let piece = self.written.take();
+        Ok((!piece.is_empty()).then(|| Bytes::from(piece)))
+    }
+}
+
+fn written_to() -> io::Error {
+    io::Error::other("the store was written to")
 }
 
 /// A part of the store.
@@ -375,39 +449,8 @@ impl Store {
         Ok(span)
     }
 
-    fn send(
-        &mut self,
-        span: &Span,
-        base: &str,
-        next: Option<&str>,
-        with_content: bool,
-        out: Sending,
-    ) -> io::Result<()> {
-        let made = Timestamp::from_unix_seconds(self.identity.modified_seconds());
-        let mut head =
-            Head::new(base, made.ok_or_else(|| io::Error::other("a time without a calendar"))?);
-        if let Some(next) = next {
-            let value = Raw::parse(&serde_json::to_string(next)?).map_err(io::Error::other)?;
-            head.extra.push(Member { key: Str::borrowed("next"), value });
-        }
-        let mut writer = JsonWriter::new(out, &head)?;
-        self.input.seek(SeekFrom::Start(span.from))?;
-        for _ in 0..span.n_lines {
-            let changed = || io::Error::other("the store was written to");
-            let line = self.line()?.ok_or_else(changed)?;
-            let line: Line<'_> = serde_json::from_slice(line)?;
-            match line.page.filter(|page| with_content && page.get() != "null") {
-                Some(page) => writer.push_json(&with_page(line.entry.get(), page.get()))?,
-                None => writer.push_json(line.entry.get())?,
-            }
-        }
-        if Identity::of(self.input.get_ref())?.map(|now| (now.size, now.modified))
-            != Some((self.identity.size, self.identity.modified))
-        {
-            return Err(io::Error::other("the store was written to"));
-        }
-        writer.finish()?;
-        Ok(())
+    fn is_unwritten(&self) -> io::Result<bool> {
+        self.identity.is_unwritten(self.input.get_ref())
     }
 }
 

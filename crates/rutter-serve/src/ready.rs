@@ -47,12 +47,16 @@ pub(crate) enum Role<'r> {
 #[derive(Debug, Clone)]
 pub(crate) struct About<'a> {
     pub(crate) name: &'a str,
+    /// The path of the site's address, such as `/docs`.
+    pub(crate) mount: &'a str,
     pub(crate) media_type: &'a str,
     pub(crate) coding: Option<Coding>,
     pub(crate) kind: Kind,
     /// Seconds since 1970, likewise the time of day.
     pub(crate) modified: i64,
     pub(crate) now: i64,
+    /// When a collection ends, as the build told.
+    pub(crate) expires: Option<i64>,
     pub(crate) is_restricted: bool,
     pub(crate) role: Role<'a>,
 }
@@ -71,8 +75,24 @@ pub(crate) struct Ready {
     pub(crate) modified: i64,
     pub(crate) length: u64,
     pub(crate) bytes: Option<Bytes>,
-    /// When a collection ends, and its kind: its lifetime shrinks (D10).
-    pub(crate) expires: Option<(i64, Kind)>,
+    /// When a collection ends: its lifetime shrinks (D10).
+    pub(crate) ending: Option<Ending>,
+}
+
+/// The end of a collection, and how long it may be kept before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    at: i64,
+    kind: Kind,
+    lifetimes: Lifetimes,
+}
+
+impl Ending {
+    /// `Cache-Control` at a time.
+    pub(crate) fn cache_control(&self, now: i64) -> String {
+        let left = u64::try_from(self.at.saturating_sub(now)).unwrap_or(0);
+        cache_control(self.kind, &self.lifetimes, Some(left))
+    }
 }
 
 impl Ready {
@@ -121,7 +141,7 @@ impl Ready {
             (None, false) => {}
         }
         if about.role == Role::Twin {
-            put(CONTENT_LOCATION, &path::encoded(about.name));
+            put(CONTENT_LOCATION, &format!("{}{}", about.mount, path::encoded(about.name)));
         }
         let mut headers = HeaderMap::with_capacity(16);
         headers.extend(current.clone());
@@ -146,9 +166,12 @@ impl Ready {
             put(ROBOTS_TAG, "noindex");
         }
         if let Role::Page(Some(twin)) = about.role {
-            let twin = path::encoded(twin);
+            let twin = format!("{}{}", about.mount, path::encoded(twin));
             put(LINK, &format!("<{twin}>; rel=\"alternate\"; type=\"text/markdown\""));
         }
+        // What the build told later counts as much as what the file says.
+        let end = facts.expires.into_iter().chain(about.expires).min();
+        let end = end.filter(|_| !about.is_restricted);
         Self {
             name: about.name.to_owned(),
             identity,
@@ -158,7 +181,7 @@ impl Ready {
             modified,
             length,
             bytes,
-            expires: facts.expires.filter(|_| !about.is_restricted).map(|end| (end, kind)),
+            ending: end.map(|at| Ending { at, kind, lifetimes: *lifetimes }),
         }
     }
 
@@ -176,7 +199,8 @@ pub(crate) fn cache_control(kind: Kind, lifetimes: &Lifetimes, left: Option<u64>
     let age = |seconds: u64| left.map_or(seconds, |left| left.min(seconds));
     match kind {
         Kind::Snapshot => {
-            let (age, stale) = (age(lifetimes.snapshot), lifetimes.stale);
+            let age = age(lifetimes.snapshot);
+            let stale = left.map_or(lifetimes.stale, |left| lifetimes.stale.min(left - age));
             format!("public, max-age={age}, stale-while-revalidate={stale}")
         }
         Kind::Delta => format!("public, max-age={}, must-revalidate", age(lifetimes.delta)),
@@ -241,10 +265,11 @@ mod tests {
         let snapshot = "public, max-age=604800, stale-while-revalidate=3600";
         assert_eq!(text(Kind::Snapshot, None), snapshot);
         assert_eq!(text(Kind::Snapshot, Some(999_999)), snapshot);
-        assert_eq!(
-            text(Kind::Snapshot, Some(60)),
-            "public, max-age=60, stale-while-revalidate=3600"
-        );
+        // Nor may it be shown while it is stale, when it has ended.
+        let soon = "public, max-age=60, stale-while-revalidate=0";
+        assert_eq!(text(Kind::Snapshot, Some(60)), soon);
+        let later = "public, max-age=604800, stale-while-revalidate=200";
+        assert_eq!(text(Kind::Snapshot, Some(605_000)), later);
         assert_eq!(text(Kind::Delta, None), "public, max-age=3600, must-revalidate");
         assert_eq!(text(Kind::Delta, Some(0)), "public, max-age=0, must-revalidate");
         assert_eq!(text(Kind::Entry, None), "public, max-age=3600");

@@ -32,6 +32,8 @@ pub(crate) enum Refusal {
     Often(Duration),
     /// A publication is under way.
     Busy,
+    /// The machine has no more files to open, or no memory.
+    Strained,
     /// Something of ours failed.
     Internal,
     /// A parameter of the partner API.
@@ -48,7 +50,7 @@ impl Refusal {
             Self::Token | Self::BadToken => StatusCode::UNAUTHORIZED,
             Self::Scope(_) => StatusCode::FORBIDDEN,
             Self::Often(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Strained => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -64,6 +66,7 @@ impl Refusal {
             Self::Scope(_) => "this token does not reach that far",
             Self::Often(_) => "too many requests, see Retry-After",
             Self::Busy => "just being published, see Retry-After",
+            Self::Strained => "too much to do, see Retry-After",
             Self::Internal => "the file could not be read",
             Self::Parameter(text) => text,
         }
@@ -106,7 +109,7 @@ impl Refusal {
             }
             Self::Scope(Scope::Entries) => put(WWW_AUTHENTICATE, ENTRIES),
             Self::Scope(Scope::Content) => put(WWW_AUTHENTICATE, CONTENT),
-            Self::Busy => put(RETRY_AFTER, "1"),
+            Self::Busy | Self::Strained => put(RETRY_AFTER, "1"),
             Self::Bad | Self::Body => put(CONNECTION, "close"),
             Self::Often(wait) => {
                 let seconds = wait.as_secs() + u64::from(0 < wait.subsec_nanos());

@@ -2,9 +2,9 @@
 //! connection, which must know whether it is still busy.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use http::header::{HeaderName, REFERER, RETRY_AFTER, USER_AGENT};
 use http::request::Parts;
@@ -12,9 +12,9 @@ use http::{HeaderMap, Response, Version};
 use rutter_logs::Record;
 use rutter_page::Timestamp;
 
-use crate::access::{AccessSink, cut, without_secrets};
+use crate::access::{AccessSink, cut, without_secrets, without_tokens};
 use crate::date::LATEST;
-use crate::metrics::Metrics;
+use crate::metrics::{Cut, Metrics};
 use crate::monitor::Monitor;
 use crate::site::now;
 
@@ -26,6 +26,19 @@ pub(crate) struct Activity {
     requests: AtomicUsize,
     /// When the last request began or ended, in milliseconds since `opened`.
     last: AtomicU64,
+    /// Of a connection with many answers at once (HTTP/2).
+    shared: Option<Share>,
+    /// Why it was cut.
+    cut: OnceLock<Cut>,
+}
+
+/// What the answers of one connection have between them.
+#[derive(Debug, Default)]
+struct Share {
+    /// When bytes of a body were last taken, in milliseconds since `opened`.
+    taken: AtomicU64,
+    /// Bytes of files that wait to be sent.
+    lent: AtomicUsize,
 }
 
 impl Activity {
@@ -35,7 +48,61 @@ impl Activity {
             in_flight: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
             last: AtomicU64::new(0),
+            shared: None,
+            cut: OnceLock::new(),
         }
+    }
+
+    /// For a connection with many answers at once.
+    pub(crate) fn shared() -> Self {
+        Self { shared: Some(Share::default()), ..Self::new() }
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Bytes of a body were taken.
+    pub(crate) fn took(&self) {
+        if let Some(share) = &self.shared {
+            share.taken.store(self.elapsed(), Ordering::Relaxed);
+        }
+    }
+
+    /// When bytes of a body were last taken.
+    pub(crate) fn taken(&self) -> Instant {
+        let taken = self.shared.as_ref().map_or(0, |share| share.taken.load(Ordering::Relaxed));
+        self.opened + Duration::from_millis(taken)
+    }
+
+    /// Whether so many more bytes may wait to be sent; `most` is the limit.
+    pub(crate) fn try_lend(&self, bytes: usize, most: usize) -> bool {
+        let Some(share) = &self.shared else { return false };
+        if share.lent.fetch_add(bytes, Ordering::Relaxed) + bytes <= most {
+            return true;
+        }
+        share.lent.fetch_sub(bytes, Ordering::Relaxed);
+        false
+    }
+
+    /// Bytes that were lent have been sent.
+    pub(crate) fn give_back(&self, bytes: usize) {
+        if let Some(share) = &self.shared {
+            share.lent.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn set_cut(&self, why: Cut) {
+        self.cut.get_or_init(|| why);
+    }
+
+    /// Why it was cut.
+    pub(crate) fn cut(&self) -> Option<Cut> {
+        self.cut.get().copied()
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn begin(self: &Arc<Self>) -> Flight {
@@ -46,8 +113,7 @@ impl Activity {
     }
 
     fn touch(&self) {
-        let since = self.opened.elapsed().as_millis();
-        self.last.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.last.store(self.elapsed(), Ordering::Relaxed);
     }
 
     pub(crate) fn is_busy(&self) -> bool {
@@ -64,7 +130,7 @@ impl Activity {
 
     /// When the last request began or ended.
     pub(crate) fn last(&self) -> Instant {
-        self.opened + std::time::Duration::from_millis(self.last.load(Ordering::Relaxed))
+        self.opened + Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 }
 
@@ -108,7 +174,7 @@ impl Listeners {
 pub(crate) struct Report {
     metrics: Arc<Metrics>,
     note: Option<Box<Note>>,
-    _flight: Option<Flight>,
+    flight: Option<Flight>,
 }
 
 struct Note {
@@ -133,7 +199,7 @@ impl Report {
                 listeners: Arc::clone(listeners),
             })
         });
-        Self { metrics: Arc::clone(metrics), note, _flight: flight }
+        Self { metrics: Arc::clone(metrics), note, flight }
     }
 
     pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
@@ -145,6 +211,11 @@ impl Report {
             note.record.retry_after = wait.and_then(|seconds| seconds.parse().ok());
             note.record.token = token.map(|token| token.to_owned().into());
         }
+    }
+
+    /// The connection, where it has many answers at once.
+    pub(crate) fn shared(&self) -> Option<&Arc<Activity>> {
+        self.flight.as_ref().map(|Flight(activity)| activity).filter(|it| it.is_shared())
     }
 
     /// Bytes of the body that were taken.
@@ -191,7 +262,8 @@ fn record(parts: &Parts, client: Option<IpAddr>) -> Record<'static> {
         target: without_secrets(target).into(),
         protocol: protocol.into(),
         referer: text(&parts.headers, &REFERER).map(|text| without_secrets(&text).into()),
-        user_agent: text(&parts.headers, &USER_AGENT).map(|text| cut(&text).to_owned().into()),
+        user_agent: text(&parts.headers, &USER_AGENT)
+            .map(|text| without_tokens(cut(&text)).into_owned().into()),
         ..broken(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), 0)
     }
 }

@@ -197,7 +197,11 @@ impl Server {
                 .thread_keep_alive(Duration::from_secs(5))
                 .build()?;
             let drain = limits.drain;
-            let work = move || runtime.block_on(work(receiver, context, drain));
+            let work = move || {
+                runtime.block_on(work(receiver, context, drain));
+                // Nobody waits for the reading of a file that nobody wants.
+                runtime.shutdown_background();
+            };
             let thread = thread::Builder::new().name(name).spawn(work)?;
             workers.push(Worker { sender, load, thread });
         }

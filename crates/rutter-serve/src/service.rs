@@ -26,7 +26,7 @@ use http_body::{Frame, SizeHint};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::answer::{Answering, NotFound};
+use crate::answer::Answering;
 use crate::body::Body;
 use crate::site::Site;
 
@@ -36,7 +36,8 @@ pub struct Peer(pub IpAddr);
 
 impl Site {
     /// A layer that answers what the folder has, and hands everything else to
-    /// the service within: other methods, and what is not found.
+    /// the service within: other methods, requests with a body, what is not
+    /// found, and the addresses of the partner API where there are no tokens.
     pub fn layer(&self) -> SiteLayer {
         SiteLayer(self.clone())
     }
@@ -92,24 +93,20 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut site = self.site.clone();
+        let site = self.site.clone();
         // The one that is ready is used, a clone of it waits for the next.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let is_ours = matches!(*request.method(), http::Method::GET | http::Method::HEAD);
-        if !is_ours {
-            let future = inner.call(request);
-            return Box::pin(async move { Ok(future.await?.map(Either::Inner)) });
-        }
         let (parts, body) = request.into_parts();
-        let asked = Request::from_parts(parts.clone(), ());
         Box::pin(async move {
-            let Ok(response) = Service::call(&mut site, asked).await;
-            if response.extensions().get::<NotFound>().is_none() {
-                return Ok(response.map(Either::Site));
+            // What is handed on is none of ours: not counted, not on record.
+            if !site.has(&parts).await {
+                let response = inner.call(Request::from_parts(parts, body)).await?;
+                return Ok(response.map(Either::Inner));
             }
-            drop(response);
-            Ok(inner.call(Request::from_parts(parts, body)).await?.map(Either::Inner))
+            let peer = parts.extensions.get::<Peer>().map(|peer| peer.0);
+            let Ok(response) = site.answer(parts, peer, None).await;
+            Ok(response.map(Either::Site))
         })
     }
 }

@@ -13,14 +13,18 @@ use crate::network::Network;
 pub struct Settings {
     /// The public folder.
     pub root: PathBuf,
-    /// The folder of the state, with `served.json` and the private store;
-    /// `None` serves the folder by what the names of its files say.
+    /// The folder of the state, with `served.json` and the private store. One
+    /// without `served.json`, or of another folder, is refused; `None` serves
+    /// the folder by what the names of its files say.
     pub state: Option<PathBuf>,
     /// The file of tokens; without one there is no partner API, and pages that
     /// need a login are shown to nobody.
     pub tokens: Option<PathBuf>,
     /// How long each kind of file may be kept.
     pub lifetimes: Lifetimes,
+    /// Seconds between two snapshots; `None` for what `served.json` says, or
+    /// [`Lifetimes::snapshot`] where it says nothing.
+    pub update: Option<u64>,
     /// How many requests a client may make.
     pub rate: Option<Rate>,
     /// Most bytes a second of one download; `None` for as fast as it goes.
@@ -41,6 +45,7 @@ impl Settings {
             state: None,
             tokens: None,
             lifetimes: Lifetimes::USUAL,
+            update: None,
             rate: Some(Rate::USUAL),
             bandwidth: None,
             proxies: Proxies::default(),

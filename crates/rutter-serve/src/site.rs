@@ -2,36 +2,38 @@
 //!
 //! A request's way: is it one ([`Site::decide`]) → who asks, how often → the
 //! shelf, or [`Site::resolve`] where the shelf does not know → conditions →
-//! headers and bytes of one [`Ready`] (`answer.rs`).
+//! headers and bytes of one [`Ready`](crate::ready::Ready) (`answer.rs`).
 //!
-//! Refuses: bodies, methods but GET and HEAD, and to show a restricted page
-//! while it is not known whether it is one.
+//! `served.json` and tokens are read again when they change, each for itself.
+//! A `served.json` that is gone or broken leaves the old one in force; a file
+//! of tokens that is gone leaves no token in force.
+//!
+//! Refuses: bodies, and methods but GET and HEAD.
 
 use std::fmt;
-use std::fs::File;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
-use bytes::Bytes;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
+use tokio::sync::Semaphore;
 
 use crate::access::AccessSink;
 use crate::beneath::{Identity, Links, Opened, Root};
 use crate::body::Pool;
-use crate::catalog::{Catalog, CatalogError, Fact};
+use crate::catalog::{Catalog, CatalogError};
 use crate::facts::{self, Facts, Known, Need};
-use crate::kind::{self, HTML, Kind};
+use crate::kind;
 use crate::limiter::{Limiter, Whose};
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::network;
-use crate::path::{self, PathFault};
-use crate::ready::{About, Ready, Role, read_small};
+use crate::path;
 use crate::refusal::Refusal;
 use crate::report::Listeners;
 use crate::settings::Settings;
@@ -42,8 +44,12 @@ use crate::token::{Grant, TokenError, Tokens};
 /// of tokens, in milliseconds.
 const LOOK_EVERY: u64 = 250;
 
-/// Tries of a file that changes while it is read.
-const TRIES: usize = 8;
+/// Large files that are hashed at once, and answers of the partner API that
+/// are made at once: fewer than a worker has threads that may wait.
+const MOST_AT_ONCE: usize = 4;
+
+/// Locks for those who want to know the same of a file.
+const N_TURNS: usize = 16;
 
 /// Why a site cannot be opened or read again.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +61,9 @@ pub enum SiteError {
     /// The tokens.
     #[error(transparent)]
     Tokens(#[from] TokenError),
+    /// Both.
+    #[error("{0}; {1}")]
+    Both(CatalogError, TokenError),
 }
 
 /// A folder that is served; cheap to clone.
@@ -65,11 +74,18 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) root: Root,
     pub(crate) shelf: Shelf,
-    known: Known,
+    pub(crate) known: Known,
     catalog: RwLock<Arc<Catalog>>,
-    generation: AtomicU64,
+    /// The catalog of a publication under way.
+    pub(crate) next: Mutex<Option<(Identity, Arc<Catalog>)>>,
+    pub(crate) generation: AtomicU64,
     tokens: RwLock<Option<Arc<Tokens>>>,
-    tokens_seen: RwLock<Option<SystemTime>>,
+    tried: Mutex<Tried>,
+    on_failure: OnceLock<Tell>,
+    /// Who hashes a large file, and who waits for that.
+    pub(crate) turns: [Arc<tokio::sync::Mutex<()>>; N_TURNS],
+    pub(crate) hashing: Arc<Semaphore>,
+    pub(crate) api: Arc<Semaphore>,
     limiter: Limiter,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) listeners: Arc<Listeners>,
@@ -77,6 +93,18 @@ pub(crate) struct Inner {
     start: Instant,
     looked: AtomicU64,
     is_loading: AtomicBool,
+}
+
+/// Is told of a reload that failed.
+type Tell = Box<dyn Fn(&SiteError) + Send + Sync>;
+
+/// The states of files that were read last, whether they could be used or not.
+#[derive(Debug, Default)]
+struct Tried {
+    served: Option<Identity>,
+    tokens: Option<Identity>,
+    /// What was told last of a failure.
+    told: Option<String>,
 }
 
 impl fmt::Debug for Site {
@@ -94,25 +122,6 @@ pub(crate) struct Client {
     pub(crate) has_bad_token: bool,
 }
 
-/// What an address leads to.
-#[derive(Debug)]
-pub(crate) enum Found {
-    /// With the files that were opened to find out.
-    Files(Arc<Resolved>, AtHand),
-    /// The address of a folder, with its slash.
-    Moved(String),
-}
-
-/// Open files and their states.
-pub(crate) type AtHand = Vec<(Identity, Arc<File>)>;
-
-/// What a name is.
-enum Place {
-    File(String, File, Identity),
-    /// A folder with an index, asked for without its slash.
-    Folder,
-}
-
 impl Site {
     /// Opens a folder; `sinks` are told of each request.
     pub fn open(settings: Settings, sinks: Vec<Arc<dyn AccessSink>>) -> Result<Self, SiteError> {
@@ -123,9 +132,14 @@ impl Site {
             shelf: Shelf::new(limits.shelf),
             known: Known::new(),
             catalog: RwLock::default(),
+            next: Mutex::default(),
             generation: AtomicU64::new(0),
             tokens: RwLock::default(),
-            tokens_seen: RwLock::default(),
+            tried: Mutex::default(),
+            on_failure: OnceLock::new(),
+            turns: Default::default(),
+            hashing: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            api: Arc::new(Semaphore::new(MOST_AT_ONCE)),
             limiter: Limiter::new(limits.clients),
             metrics: Arc::default(),
             listeners: Arc::new(Listeners { sinks, monitor }),
@@ -135,38 +149,88 @@ impl Site {
             is_loading: AtomicBool::new(false),
             settings,
         }));
-        site.reload()?;
-        Ok(site)
+        // Nothing is known yet that could stay in force.
+        let result = site.load(true);
+        site.0.metrics.reloaded(result.is_ok());
+        result.map(|()| site)
     }
 
     /// Reads `served.json` and the tokens again. Where one cannot be read, the
-    /// old ones stay.
+    /// old one stays; where the file of tokens is gone, there are none.
     pub fn reload(&self) -> Result<(), SiteError> {
-        let result = self.load();
+        let result = self.load(false);
         self.0.metrics.reloaded(result.is_ok());
         result
     }
 
-    fn load(&self) -> Result<(), SiteError> {
+    /// Calls `tell` where something was found to have changed and cannot be
+    /// read, once for each fault. The first that is given counts.
+    pub fn on_failed_reload(&self, tell: impl Fn(&SiteError) + Send + Sync + 'static) {
+        drop(self.0.on_failure.set(Box::new(tell)));
+    }
+
+    fn load(&self, is_first: bool) -> Result<(), SiteError> {
         self.0.root.look_again();
-        if let Some(state) = &self.0.settings.state {
-            let catalog = Catalog::load(&state.join("served.json"))?;
-            if catalog.has_collections()
-                && let Some(monitor) = &self.0.listeners.monitor
-            {
-                monitor.expect_collections();
-            }
-            *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
-            self.0.generation.fetch_add(1, Ordering::Release);
-        }
-        if let Some(path) = &self.0.settings.tokens {
-            let seen = modified(path);
-            let tokens = Tokens::load(path)?;
-            *self.0.tokens.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(tokens));
-            *self.0.tokens_seen.write().unwrap_or_else(PoisonError::into_inner) = seen;
-        }
+        let (catalog, tokens) = (self.load_catalog(), self.load_tokens(is_first));
         self.0.shelf.clear();
+        match (catalog, tokens) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Err(error), Ok(())) => Err(error.into()),
+            (Ok(()), Err(error)) => Err(error.into()),
+            (Err(one), Err(other)) => Err(SiteError::Both(one, other)),
+        }
+    }
+
+    fn load_catalog(&self) -> Result<(), CatalogError> {
+        let Some(state) = &self.0.settings.state else { return Ok(()) };
+        let path = state.join("served.json");
+        let before = identity_of(&path);
+        let loaded = Catalog::load(&path).and_then(|catalog| {
+            catalog.must_be_about(&self.0.settings.root, state)?;
+            Ok(catalog)
+        });
+        match &loaded {
+            Ok(catalog) => self.tried().served = catalog.identity,
+            // It stays so until it is written again.
+            Err(CatalogError::Form(_) | CatalogError::Elsewhere(..)) => {
+                self.tried().served = before;
+            }
+            Err(_) => {}
+        }
+        let catalog = loaded?;
+        if catalog.has_collections()
+            && let Some(monitor) = &self.0.listeners.monitor
+        {
+            monitor.expect_collections();
+        }
+        *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
+        *self.0.next.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.generation.fetch_add(1, Ordering::Release);
         Ok(())
+    }
+
+    fn load_tokens(&self, is_first: bool) -> Result<(), TokenError> {
+        let Some(path) = &self.0.settings.tokens else { return Ok(()) };
+        let before = identity_of(path);
+        let loaded = Tokens::load(path);
+        if !matches!(loaded, Err(TokenError::Io(_))) {
+            // It stays so until it is written again.
+            self.tried().tokens = before;
+        }
+        let tokens = match loaded {
+            // Whoever takes the file away takes all tokens back.
+            Err(TokenError::Io(error)) if !is_first && error.kind() == io::ErrorKind::NotFound => {
+                self.tried().tokens = None;
+                Tokens::default()
+            }
+            loaded => loaded?,
+        };
+        *self.0.tokens.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(tokens));
+        Ok(())
+    }
+
+    fn tried(&self) -> std::sync::MutexGuard<'_, Tried> {
+        self.0.tried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads every file once, so that the first to ask need not wait; gives how
@@ -184,7 +248,7 @@ impl Site {
                 }
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push((entry.path(), name)),
-                    Ok(_) => n += usize::from(self.look(&name).is_some()),
+                    Ok(_) => n += usize::from(self.learn(&name).is_some()),
                     Err(_) => {}
                 }
             }
@@ -192,7 +256,7 @@ impl Site {
         n
     }
 
-    fn look(&self, name: &str) -> Option<Facts> {
+    fn learn(&self, name: &str) -> Option<Facts> {
         let Ok(Opened::File(file, identity)) = self.0.root.open(name, Links::Never) else {
             return None;
         };
@@ -220,7 +284,7 @@ impl Site {
     }
 
     /// Milliseconds since the start.
-    fn clock(&self) -> u64 {
+    pub(crate) fn clock(&self) -> u64 {
         u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
@@ -244,6 +308,8 @@ impl Site {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return;
         }
+        // One that was taken back must not count for long.
+        self.look_around(self.clock());
         let tokens = self.0.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(tokens) = tokens else { return };
         let mut values = parts.headers.get_all(AUTHORIZATION).iter();
@@ -290,7 +356,7 @@ impl Site {
     }
 
     /// Looks now and then whether root, `served.json` or tokens are others.
-    fn look_around(&self, now: u64) {
+    pub(crate) fn look_around(&self, now: u64) {
         let last = self.0.looked.load(Ordering::Relaxed);
         let is_mine = last + LOOK_EVERY <= now
             && self
@@ -301,17 +367,17 @@ impl Site {
         if !is_mine {
             return;
         }
-        if !self.0.root.is_current() {
+        let is_moved = !self.0.root.is_current();
+        if is_moved {
             self.0.root.look_again();
             self.0.shelf.clear();
         }
-        let is_new = self.is_outdated() || self.has_new_tokens();
+        let is_new = is_moved || self.has_new_files();
         if is_new && !self.0.is_loading.swap(true, Ordering::AcqRel) {
             // A large file takes a while, and nobody waits for it here.
             let site = self.clone();
             let work = move || {
-                // What cannot be read is counted, and the old one stays.
-                drop(site.reload());
+                site.try_reload();
                 site.0.is_loading.store(false, Ordering::Release);
             };
             if std::thread::Builder::new().name("reload".to_owned()).spawn(work).is_err() {
@@ -320,251 +386,36 @@ impl Site {
         }
     }
 
-    /// Whether `served.json` is another than the one that was read.
-    fn is_outdated(&self) -> bool {
-        let Some(state) = &self.0.settings.state else { return false };
-        identity_of(&state.join("served.json")) != self.catalog().identity
-    }
-
-    fn has_new_tokens(&self) -> bool {
-        let Some(path) = &self.0.settings.tokens else { return false };
-        let seen = *self.0.tokens_seen.read().unwrap_or_else(PoisonError::into_inner);
-        let now = modified(path);
-        now.is_some() && now != seen
-    }
-
-    /// Finds out where a path leads. Reads files: not for a thread that must
-    /// not wait.
-    pub(crate) fn resolve(&self, path: &str) -> Result<Found, Refusal> {
-        self.look_around(self.clock());
-        for _ in 0..TRIES {
-            let generation = self.0.generation.load(Ordering::Acquire);
-            let catalog = self.catalog();
-            match self.try_resolve(path, &catalog, generation)? {
-                Some(found) => return Ok(found),
-                // It changed while it was read.
-                None => std::thread::yield_now(),
-            }
-        }
-        Err(Refusal::Busy)
-    }
-
-    fn try_resolve(
-        &self,
-        path: &str,
-        catalog: &Catalog,
-        generation: u64,
-    ) -> Result<Option<Found>, Refusal> {
-        let started = self.clock();
-        let below = match catalog.mount() {
-            "" => path,
-            mount => match path.strip_prefix(mount) {
-                Some("") => return Ok(Some(Found::Moved(format!("{path}/")))),
-                Some(rest) if rest.starts_with('/') => rest,
-                // Files for the root of the host, such as robots.txt.
-                _ => path,
-            },
+    /// Reads everything again because something changed. What cannot be read
+    /// is counted, and told of once.
+    fn try_reload(&self) {
+        let result = self.reload();
+        let fault = result.as_ref().err().map(|error| format!("{error:?}"));
+        let is_known = {
+            let mut tried = self.tried();
+            let is_known = tried.told == fault;
+            tried.told = fault;
+            is_known
         };
-        let links = if catalog.has_restricted() { Links::Never } else { Links::Inside };
-        let (name, file, identity) = match self.find(below, links)? {
-            Place::File(name, file, identity) => (name, file, identity),
-            Place::Folder => return Ok(Some(Found::Moved(format!("{path}/")))),
-        };
-        let open = |name: &str| self.open_file(name, links);
-        let fact = fact_of(catalog, &name);
-        let is_restricted = fact.needs_token || self.is_restricted(&name, &identity, catalog)?;
-        let mut seen = vec![(name.clone(), Some(identity))];
-        let twin_name = fact.twin.clone().filter(|_| fact.kind == Kind::Page && !is_restricted);
-        let twin = twin_name.as_deref().and_then(&open);
-        let coded_name = format!("{name}.gz");
-        let coded = (kind::has_coded_twin(&fact.media_type) && fact.coding.is_none())
-            .then(|| open(&coded_name));
-        if let Some(coded) = &coded {
-            seen.push((coded_name.clone(), coded.as_ref().map(|(_, identity)| *identity)));
-        }
-        if let Some(name) = &twin_name {
-            seen.push((name.clone(), twin.as_ref().map(|(_, identity)| *identity)));
-        }
-        let coded = coded.flatten();
-        let role = match (&coded, fact.kind) {
-            (Some(_), _) => Role::Plain,
-            (None, Kind::Page) => Role::Page(twin_name.as_deref().filter(|_| twin.is_some())),
-            _ => Role::Itself,
-        };
-        let mut at_hand = AtHand::new();
-        let mut make = |name: &str, role, fact: &Fact, file, identity: Identity, coding| {
-            let told = fact.modified.filter(|_| catalog.describes(&identity));
-            let modified = told.unwrap_or_else(|| identity.modified_seconds());
-            let about = About {
-                name,
-                media_type: &fact.media_type,
-                coding,
-                kind: fact.kind,
-                modified,
-                now: now(),
-                is_restricted,
-                role,
-            };
-            let ready = self.ready(&about, &file, identity);
-            at_hand.push((identity, Arc::new(file)));
-            ready
-        };
-        let Some(plain) = make(&name, role, &fact, file, identity, fact.coding)? else {
-            return Ok(None);
-        };
-        let gzip = match coded {
-            Some((file, identity)) => {
-                let coding = Some(kind::Coding::Gzip);
-                let Some(ready) = make(&coded_name, Role::Coded, &fact, file, identity, coding)?
-                else {
-                    return Ok(None);
-                };
-                Some(ready)
-            }
-            None => None,
-        };
-        let markdown = match (twin, &twin_name) {
-            (Some((file, identity)), Some(name)) => {
-                let fact = fact_of(catalog, name);
-                let Some(ready) = make(name, Role::Twin, &fact, file, identity, None)? else {
-                    return Ok(None);
-                };
-                Some(ready)
-            }
-            _ => None,
-        };
-        let checked = AtomicU64::new(started);
-        let resolved =
-            Arc::new(Resolved { plain, gzip, markdown, is_restricted, seen, generation, checked });
-        self.0.shelf.put(path, &resolved);
-        Ok(Some(Found::Files(resolved, at_hand)))
-    }
-
-    fn open_file(&self, name: &str, links: Links) -> Option<(File, Identity)> {
-        match self.0.root.open(name, links) {
-            Ok(Opened::File(file, identity)) => Some((file, identity)),
-            _ => None,
+        if let (Err(error), false, Some(tell)) = (&result, is_known, self.0.on_failure.get()) {
+            tell(error);
         }
     }
 
-    /// The file an address means: itself, the index of a folder, or the page
-    /// whose ending was left out.
-    fn find(&self, below: &str, links: Links) -> Result<Place, Refusal> {
-        let asked = path::read(below).map_err(|fault| match fault {
-            PathFault::Bad => Refusal::Bad,
-            PathFault::Hidden => Refusal::Missing,
-        })?;
-        let file = |name: String| match self.open_file(&name, links) {
-            Some((file, identity)) => Ok(Place::File(name, file, identity)),
-            None => Err(Refusal::Missing),
-        };
-        let index = match asked.name.as_str() {
-            "" => "index.html".to_owned(),
-            name => format!("{name}/index.html"),
-        };
-        if asked.is_folder {
-            return file(index);
-        }
-        match self.0.root.open(&asked.name, links) {
-            Ok(Opened::File(file, identity)) => Ok(Place::File(asked.name, file, identity)),
-            // A page and a folder may share a name.
-            Ok(Opened::Folder) if file(index).is_ok() => Ok(Place::Folder),
-            _ => file(format!("{}.html", asked.name)),
-        }
-    }
-
-    /// Makes the answer for an open file; `None` where it changed meanwhile.
-    fn ready(
-        &self,
-        about: &About<'_>,
-        file: &File,
-        identity: Identity,
-    ) -> Result<Option<Ready>, Refusal> {
-        let need = if about.role == Role::Coded {
-            Need::Gzip
-        } else {
-            Need::of(about.media_type, about.coding)
-        };
-        let failed = |_| Refusal::Internal;
-        let lifetimes = &self.0.settings.lifetimes;
-        if identity.size <= self.0.settings.limits.small {
-            // The tag is made of the very bytes that are kept.
-            let Some(bytes) = read_small(file, &identity).map_err(failed)? else {
-                return Ok(None);
-            };
-            let facts = facts::find(|| Bytes::as_ref(&bytes), need).map_err(failed)?;
-            return Ok(Some(Ready::new(about, identity, &facts, Some(bytes), lifetimes)));
-        }
-        let Some(facts) = self.0.known.find(file, identity, need).map_err(failed)? else {
-            return Ok(None);
-        };
-        Ok(Some(Ready::new(about, identity, &facts, None, lifetimes)))
-    }
-
-    /// Whether a page needs a token. A page that came after `served.json` may
-    /// be described by the next one only, so that one is asked too.
-    fn is_restricted(
-        &self,
-        name: &str,
-        identity: &Identity,
-        catalog: &Catalog,
-    ) -> Result<bool, Refusal> {
-        if catalog.is_restricted(name) {
-            return Ok(true);
-        }
-        let (media_type, ..) = kind::of(name);
-        let Some(state) = self.0.settings.state.as_deref().filter(|_| media_type == HTML) else {
-            return Ok(false);
-        };
-        if !catalog.is_there() || catalog.describes(identity) {
-            return Ok(false);
-        }
-        if identity_of(&state.join("served.json")) != catalog.identity {
-            // It has come, and only has to be read.
-            return coming(&state.join("served.json"), name);
-        }
-        if !state.join("journal.json").exists() {
-            return Ok(false);
-        }
-        // A publication is under way; what it will say lies here.
-        match coming(&state.join("next/served"), name) {
-            Ok(is_restricted) => Ok(is_restricted),
-            Err(_) => coming(&state.join("served.json"), name),
-        }
+    /// Whether `served.json` or the tokens are others than those that were read.
+    fn has_new_files(&self) -> bool {
+        let settings = &self.0.settings;
+        let served = settings.state.as_ref().map(|state| identity_of(&state.join("served.json")));
+        let tokens = settings.tokens.as_ref().map(|path| identity_of(path));
+        let tried = self.tried();
+        served.is_some_and(|now| now != tried.served)
+            || tokens.is_some_and(|now| now != tried.tokens)
     }
 }
 
-/// What a catalog that is not ours yet says of a page.
-fn coming(path: &Path, name: &str) -> Result<bool, Refusal> {
-    let next = Catalog::load(path).map_err(|_| Refusal::Busy)?;
-    if next.is_there() { Ok(next.is_restricted(name)) } else { Err(Refusal::Busy) }
-}
-
-/// What is known of a file: by the build, where it knows, else by the name.
-fn fact_of(catalog: &Catalog, name: &str) -> Fact {
-    match catalog.get(name) {
-        // Files of the owner that the build only copied.
-        Some(told) if &*told.media_type == "application/octet-stream" => {
-            let Fact { media_type, coding, kind, twin, .. } = guessed(name);
-            Fact { media_type, coding, kind, twin, ..told }
-        }
-        Some(told) => told,
-        None => guessed(name),
-    }
-}
-
-fn guessed(name: &str) -> Fact {
-    let (media_type, coding, kind) = kind::of(name);
-    let twin = name.strip_suffix(".html").map(|stem| format!("{stem}.md"));
-    Fact { media_type: media_type.into(), coding, kind, modified: None, twin, needs_token: false }
-}
-
-fn identity_of(path: &Path) -> Option<Identity> {
-    File::open(path).ok().and_then(|file| Identity::of(&file).ok().flatten())
-}
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+/// The state of a file by its name; `None` where there is none.
+pub(crate) fn identity_of(path: &Path) -> Option<Identity> {
+    Identity::of_metadata(&std::fs::metadata(path).ok()?)
 }
 
 /// Seconds since 1970.
@@ -574,7 +425,7 @@ pub(crate) fn now() -> i64 {
 }
 
 /// Whether a request is one we answer, whatever it asks for.
-fn is_answerable(parts: &Parts) -> Result<(), Refusal> {
+pub(crate) fn is_answerable(parts: &Parts) -> Result<(), Refusal> {
     let headers = &parts.headers;
     let mut hosts = headers.get_all(HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());

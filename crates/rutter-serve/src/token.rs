@@ -31,7 +31,7 @@ use serde::Deserialize;
 use crate::settings::Rate;
 
 /// What a token starts with, so that one that leaked can be found.
-const PREFIX: &str = "rutter_";
+pub(crate) const PREFIX: &str = "rutter_";
 
 /// Longest token that is looked at.
 const LONGEST: usize = 512;

@@ -210,12 +210,33 @@ fn spec_what_partners_may_read_lies_in_the_state_and_nowhere_else() {
     let lamp: Vec<_> = lamp.filter(|file| file["path"] == "members/lamp.html").collect();
     assert_eq!(lamp.len(), 1);
     assert_eq!(lamp[0]["access"], "token");
+    assert_eq!(
+        lamp[0]["digest"],
+        rutter_page::Digest::of(&site.files()["members/lamp.html"]).to_string()
+    );
+    let head = ["version", "output", "update", "closed"].map(|key| served[key].clone());
+    assert_eq!(
+        serde_json::Value::from(head.to_vec()),
+        serde_json::json!([2, "../out", 604_800, ["members/"]])
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o600);
     }
     assert!(site.build_with(restrict(true)).unwrap().0.is_unchanged());
+    // It is written again when it is lost, or says something else.
+    let served = site.path("state/served.json");
+    let before = fs::read(&served).unwrap();
+    fs::remove_file(&served).unwrap();
+    site.build_with(restrict(true)).unwrap();
+    assert_eq!(fs::read(&served).unwrap(), before);
+    site.build_with(|plan| {
+        restrict(true)(plan);
+        plan.restricted.push("/pictures/".to_owned());
+    })
+    .unwrap();
+    assert!(fs::read_to_string(&served).unwrap().contains("\"members/\",\"pictures/\""));
     site.build_with(restrict(false)).unwrap();
     assert!(!store.exists());
 }

@@ -99,7 +99,7 @@ fn run(running: &Running, path: &str, bytes: &[u8], scale: u64) -> usize {
 
 fn served(name: &str, rest: &str) -> Vec<u8> {
     format!(
-        r#"{{"version":1,"base":"https://harbour.example","files":[{{"path":"{name}","modified":"2026-05-01T12:00:00Z",{rest}}}]}}"#
+        r#"{{"version":2,"base":"https://harbour.example","files":[{{"path":"{name}","modified":"2026-05-01T12:00:00Z",{rest}}}]}}"#
     )
     .into_bytes()
 }

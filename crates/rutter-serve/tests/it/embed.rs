@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use rutter_serve::{Peer, Rate, Settings, Site};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::client::put;
+use crate::client::{Records, put};
 
 /// Somebody else's service: says what it was asked.
 #[derive(Clone)]
@@ -54,10 +55,11 @@ fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
     put(&folder.path().join("a.html"), b"<p>a");
     put(&folder.path().join("404.html"), b"<p>lost");
     let settings = Settings {
-        rate: Some(Rate { every: Duration::from_hours(1), burst: 4 }),
+        rate: Some(Rate { every: Duration::from_hours(1), burst: 3 }),
         ..Settings::new(folder.path())
     };
-    let mut site = Site::open(settings, Vec::new()).unwrap();
+    let records = Arc::new(Records::default());
+    let mut site = Site::open(settings, vec![Arc::clone(&records) as _]).unwrap();
     let mut layered = site.layer().layer(Echo);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -68,6 +70,20 @@ fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
         assert_eq!(text(response.into_body()).await, "GET asked");
         let response = layered.call(request("POST", "/a.html")).await.unwrap();
         assert_eq!(text(response.into_body()).await, "POST asked");
+        // What the site would refuse may mean something to others.
+        for path in ["/a%2fb", "/.git", "/%ff", "/arc-api/v1/pages", "/arc-api/v1/other"] {
+            let response = layered.call(request("GET", path)).await.unwrap();
+            assert_eq!(text(response.into_body()).await, "GET asked", "{path}");
+        }
+        let mut with_body = request("GET", "/a.html");
+        with_body.headers_mut().insert("content-length", "5".parse().unwrap());
+        let response = layered.call(with_body).await.unwrap();
+        assert_eq!(text(response.into_body()).await, "GET asked");
+        // And it is none of the site's requests.
+        let targets: Vec<String> =
+            records.0.lock().unwrap().iter().map(|record| record.target.to_string()).collect();
+        assert_eq!(targets, ["/a.html"]);
+        assert_eq!((site.metrics().count(200), site.metrics().count(404)), (1, 0));
         let Ok(response) = site.call(request("GET", "/none")).await;
         assert_eq!(
             (response.status().as_u16(), text(response.into_body()).await.as_str()),

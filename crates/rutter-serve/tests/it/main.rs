@@ -10,6 +10,8 @@ mod limits;
 mod odd;
 mod partner;
 mod raw;
+mod restricted;
 mod serving;
 mod swap;
+mod threads;
 mod tls;

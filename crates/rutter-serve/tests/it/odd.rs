@@ -69,7 +69,7 @@ fn ours_collections_that_the_build_speaks_of_count_before_anybody_took_one() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"a");
     let served = concat!(
-        r#"{"version":1,"base":"https://harbour.example/","files":[{"path":"scp/all.scp.gz","#,
+        r#"{"version":2,"base":"https://harbour.example/","files":[{"path":"scp/all.scp.gz","#,
         r#""type":"application/scp","coding":"gzip","cache":"snapshot"}]}"#
     );
     put(&folder.path().join("state/served.json"), served.as_bytes());

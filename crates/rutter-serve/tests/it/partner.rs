@@ -41,7 +41,7 @@ fn case() -> Case {
     put(&folder.path().join("public/log/0001.html"), b"<p>members only");
     put(&folder.path().join("public/a.html"), b"<p>all");
     put(&folder.path().join("public/scp/a.scp"), b"{}");
-    let served = r#"{"version":1,"base":"https://harbour.example","files":[
+    let served = r#"{"version":2,"base":"https://harbour.example","files":[
 {"path":"a.html","type":"text/html","cache":"page"},
 {"path":"log/0001.html","type":"text/html","cache":"page","twin":"log/0001.md","access":"token"}]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());
@@ -215,7 +215,7 @@ fn spec_a_page_that_needs_a_login_is_shown_to_its_token_only() {
 fn ours_without_tokens_there_is_no_api_and_nobody_gets_in() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"<p>members only");
-    let served = r#"{"version":1,"base":"https://harbour.example","files":[
+    let served = r#"{"version":2,"base":"https://harbour.example","files":[
 {"path":"a.html","type":"text/html","cache":"page","access":"token"}]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());
     put(&folder.path().join("state/private/pages.jsonl"), store().as_bytes());

@@ -152,7 +152,7 @@ fn ours_what_the_build_said_counts() {
     put(&public.join("a.html"), b"<p>a");
     put(&public.join("odd.bin"), b"{}");
     put(&public.join("robots.txt"), b"User-agent: *\n");
-    let served = r#"{"version":1,"base":"https://harbour.example/docs/","files":[
+    let served = r#"{"version":2,"base":"https://harbour.example/docs/","files":[
 {"path":"a.html","type":"text/html","modified":"2020-02-02T02:02:02Z","cache":"page"},
 {"path":"odd.bin","type":"application/ld+json","cache":"entry"}]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());

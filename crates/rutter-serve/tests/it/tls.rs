@@ -4,17 +4,18 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body::Body as _;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use rutter_serve::{Listening, TlsFiles};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rutter_serve::{Listening, Settings, TlsFiles};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring,
 };
 
-use crate::client::{Client, Running, put};
+use crate::client::{Client, Running, put, wait_for};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tls").join(name)
@@ -37,6 +38,10 @@ fn name() -> ServerName<'static> {
 }
 
 fn running() -> Running {
+    running_with(|_| {})
+}
+
+fn running_with(change: impl FnOnce(&mut Settings)) -> Running {
     let folder = tempfile::tempdir().unwrap();
     let large: Vec<u8> = (0..2_000_000_u32).map(|n| (n % 251) as u8).collect();
     put(&folder.path().join("public/a.txt"), b"a");
@@ -49,7 +54,7 @@ fn running() -> Running {
     fs::copy(fixture("one.key.pem"), &tls.key).unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
     let listening = Listening { tls: Some(tls), workers: 2, ..Listening::new(any) };
-    Running::start(folder, |_| {}, Some(listening))
+    Running::start(folder, change, Some(listening))
 }
 
 fn client(running: &Running) -> Client<StreamOwned<ClientConnection, TcpStream>> {
@@ -118,6 +123,8 @@ fn ours_http_2_answers_many_at_once() {
                 (parts, bytes)
             }
         };
+        // From now on the client knows how many it may ask for at once.
+        assert_eq!(ask("GET", "/a.txt").await.0.status, 200);
         let mut tasks = tokio::task::JoinSet::new();
         for n in 0..40 {
             tasks.spawn(ask("GET", if n % 2 == 0 { "/a.txt" } else { "/large.bin" }));
@@ -148,4 +155,39 @@ fn ours_http_2_answers_many_at_once() {
     assert!(
         records.iter().any(|record| &*record.protocol == "HTTP/2.0" && record.bytes == 2_000_000)
     );
+}
+
+/// Clients that take nothing of what they asked for, but go on talking.
+#[test]
+fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
+    let stall = Duration::from_millis(400);
+    let running = running_with(|settings| settings.limits.stall = stall);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
+        let connector = tokio_rustls::TlsConnector::from(config(&["h2"]));
+        let stream = connector.connect(name(), stream).await.unwrap();
+        // Every ping is answered, and that is no progress.
+        let (mut sender, connection) =
+            hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(1)
+                .keep_alive_interval(stall / 8)
+                .keep_alive_timeout(Duration::from_secs(20))
+                .handshake(TokioIo::new(stream))
+                .await
+                .unwrap();
+        let connection = tokio::spawn(connection);
+        let mut untouched = Vec::new();
+        for _ in 0..8 {
+            let request = http::Request::get("https://harbour.example/large.bin");
+            let request = request.body(String::new()).unwrap();
+            untouched.push(sender.send_request(request).await.unwrap());
+        }
+        // The server ends it; the client would go on for ever.
+        assert!(connection.await.unwrap().is_err());
+        drop(untouched);
+    });
+    wait_for("a cut", || running.site.metrics().text().contains("why=\"stall\"} 1"));
+    wait_for("the end", || running.site.metrics().open_connections() == 0);
 }

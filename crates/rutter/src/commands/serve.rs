@@ -14,8 +14,8 @@ use rutter_build::BuildError;
 use rutter_finding::Finding;
 use rutter_logs::Record;
 use rutter_serve::{
-    AccessSink, Forwarding, Heard, Lifetimes, Limits, Listening, LogForm, LogWriter, Network,
-    Proxies, Rate, Server, Settings, Site, TlsFiles, rate_of,
+    AccessSink, Forwarding, Heard, Limits, Listening, LogForm, LogWriter, Network, Proxies, Rate,
+    Server, Settings, Site, TlsFiles, rate_of,
 };
 
 use crate::commands::odd::Watching;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Address and port; port 0 lets the system choose
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// State of the build, with served.json [default: .rutter here, in DIR or beside it]
+    /// State of the build, with served.json [default: .rutter in DIR, beside it or here]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
     /// File of tokens, made by `rutter token new`; switches the partner API on
@@ -64,9 +64,9 @@ pub(crate) struct Args {
     /// Most bytes a second of one download
     #[arg(long, value_name = "BYTES")]
     bandwidth: Option<u64>,
-    /// How often snapshots come; they may be kept for that long
-    #[arg(long, value_enum, default_value_t = Update::Weekly)]
-    update: Update,
+    /// How often snapshots come; they may be kept for that long [default: as the build says]
+    #[arg(long, value_enum)]
+    update: Option<Update>,
     /// Network of a proxy in front, such as 10.0.0.0/8; may be given several times
     #[arg(long, value_name = "NET")]
     trusted_proxy: Vec<Network>,
@@ -132,7 +132,7 @@ type Log = LogWriter<BufWriter<Box<dyn Write + Send>>>;
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
-    let state = state(args);
+    let state = state(args)?;
     if let Some(state) = &state {
         recover(state, out)?;
     }
@@ -140,8 +140,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let aside = (!args.no_watch).then(|| Arc::new(Aside) as Arc<dyn AccessSink>);
     let sinks = aside.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
     let settings = settings(args, state.clone())?;
-    let is_described = state.as_ref().is_some_and(|state| state.join("served.json").is_file());
+    // Connections are files too; the usual limit of the system is meant for less.
+    rutter_serve::raise_file_limit();
     let site = Site::open(settings, sinks)?;
+    site.on_failed_reload(|error| {
+        let error = chain(error);
+        output::say_aside(&format!("changed, but not read again, the old stays: {error}"));
+    });
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -153,7 +158,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     if let Some(address) = server.metrics_address() {
         out.say(format_args!("metrics at http://{address}/metrics"));
     }
-    match state.filter(|_| is_described) {
+    match state {
         Some(state) => out.say(format_args!("described by {}/served.json", state.display())),
         None => {
             out.say("no served.json: types by the names of files, tags by their bytes");
@@ -182,8 +187,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             match result {
                 Ok(()) => output::say_aside("read again"),
                 Err(error) => {
-                    let error = anyhow::Error::from(error);
-                    output::say_aside(&format!("not read again, the old stays: {error:#}"));
+                    let error = chain(&error);
+                    output::say_aside(&format!("not read again, the old stays: {error}"));
                 }
             }
         }
@@ -203,12 +208,12 @@ fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
             Some(Rate { burst: args.burst.max(1), ..rate })
         }
     };
-    let snapshot = match args.update {
+    let update = args.update.map(|update| match update {
         Update::Hourly => 3600,
         Update::Daily => 86_400,
         Update::Weekly => 604_800,
         Update::Monthly => 2_592_000,
-    };
+    });
     let header = match args.proxy_header {
         Header::XForwardedFor => Forwarding::XForwardedFor,
         Header::Forwarded => Forwarding::Forwarded,
@@ -216,7 +221,7 @@ fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
     Ok(Settings {
         state,
         tokens: args.tokens.clone(),
-        lifetimes: Lifetimes { snapshot, ..Lifetimes::USUAL },
+        update,
         rate,
         bandwidth: args.bandwidth,
         watch: (!args.no_watch).then(|| args.odd.thresholds()),
@@ -230,15 +235,36 @@ fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
     })
 }
 
-/// The folder of the state: the one that is named, else the first that has a
-/// `served.json`.
-fn state(args: &Args) -> Option<PathBuf> {
-    if args.state.is_some() {
-        return args.state.clone();
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
     }
-    let beside = args.folder.parent().map(|folder| folder.join(STATE));
-    let places = [Some(PathBuf::from(STATE)), Some(args.folder.join(STATE)), beside];
-    places.into_iter().flatten().find(|place| place.join("served.json").is_file())
+    text
+}
+
+/// The folder of the state: the one that is named, else the nearest to the
+/// folder that has a `served.json`. What lies there must be about the folder;
+/// without knowing what is restricted nothing is served in its place.
+fn state(args: &Args) -> anyhow::Result<Option<PathBuf>> {
+    let is_state = |place: &PathBuf| {
+        // One whose publication was interrupted gets it back from there.
+        ["served.json", "journal.json"].iter().any(|name| place.join(name).is_file())
+    };
+    if let Some(state) = &args.state {
+        let why = "no served.json there; build the site, or leave --state out";
+        anyhow::ensure!(is_state(state), "{}: {why}", state.display());
+        return Ok(Some(state.clone()));
+    }
+    let whole = args.folder.canonicalize().with_context(|| args.folder.display().to_string())?;
+    let beside = [args.folder.parent(), whole.parent()].map(|it| it.map(|it| it.join(STATE)));
+    let [given, real] = beside;
+    let places = [Some(args.folder.join(STATE)), given, real, Some(PathBuf::from(STATE))];
+    Ok(places.into_iter().flatten().find(is_state))
 }
 
 /// Finishes a publication that was interrupted.

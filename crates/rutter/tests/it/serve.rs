@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rutter_page::{Digest, Timestamp};
 use serde_json::Value;
@@ -32,9 +34,17 @@ fn rutter() -> Command {
 
 impl Serving {
     fn start(folder: &Path, args: &[&str]) -> Self {
+        Self::of(folder, &[&["public", "--state", "state"], args].concat())
+    }
+
+    /// With these arguments and no others.
+    fn of(folder: &Path, args: &[&str]) -> Self {
         let mut command = rutter();
-        command.args(["serve", "public", "--state", "state", "--listen", "127.0.0.1:0"]);
-        command.args(args).current_dir(folder);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).current_dir(folder);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -122,19 +132,90 @@ fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) 
     Answer { status, headers: headers.collect(), body: bytes[end + 4..].to_vec() }
 }
 
-/// The example, built into a folder.
-fn built() -> tempfile::TempDir {
+/// The example in a folder, to be built from there.
+fn copied() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let site = super::root().canonicalize().unwrap().join("examples/harbour");
-    let status = rutter()
-        .args(["build", "--base-url", "https://harbour.example", "--out", "public"])
+    copy("examples/harbour", &folder.path().join("site"));
+    folder
+}
+
+/// Copies a folder of ours.
+fn copy(from: &str, to: &Path) {
+    let from = super::root().canonicalize().unwrap().join(from);
+    for name in files(&from) {
+        let to = to.join(&name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from.join(&name), to).unwrap();
+    }
+}
+
+/// Builds the site of a folder at a time.
+fn build(folder: &Path, time: i64, args: &[&str]) {
+    let output = rutter()
+        .args(["build", "site", "--base-url", "https://harbour.example", "--out", "public"])
         .args(["--state", "state"])
-        .arg(site)
-        .current_dir(folder.path())
+        .args(args)
+        .env("SOURCE_DATE_EPOCH", time.to_string())
+        .current_dir(folder)
         .output()
         .unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn now() -> i64 {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
+}
+
+/// The example, built into a folder.
+fn built() -> tempfile::TempDir {
+    let folder = copied();
+    build(folder.path(), now() - 60, &[]);
     folder
+}
+
+/// What `served.json` says of each file.
+fn served(folder: &Path) -> BTreeMap<String, Value> {
+    let served = fs::read(folder.join("state/served.json")).unwrap();
+    let served: Value = serde_json::from_slice(&served).unwrap();
+    let files = served["files"].as_array().unwrap().iter();
+    files.map(|file| (file["path"].as_str().unwrap().to_owned(), file.clone())).collect()
+}
+
+/// The example with deltas and a collection without any coding, and what is
+/// known of its files.
+fn built_twice() -> (tempfile::TempDir, BTreeMap<String, Value>) {
+    let folder = copied();
+    let public = folder.path().join("public");
+    copy("examples/entities", &folder.path().join("entities"));
+    fs::copy(super::root().join("examples/rutter.toml"), folder.path().join("rutter.toml"))
+        .unwrap();
+    build(folder.path(), now() - 86_400, &[]);
+    let page = folder.path().join("site/docs/tides-api.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replace("</main>", "<p>Times are those of the inner basin.</p></main>"))
+        .unwrap();
+    build(folder.path(), now() - 60, &[]);
+    let mut served = served(folder.path());
+    let is_snapshot = |name: &&String| name.ends_with(".scp.gz") && !name.contains("-delta-");
+    let coded = served.keys().find(is_snapshot).unwrap().clone();
+    let mut text = Vec::new();
+    let bytes = fs::read(public.join(&coded)).unwrap();
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut text).unwrap();
+    let plain = coded.trim_end_matches(".gz").to_owned();
+    fs::write(public.join(&plain), text).unwrap();
+    served.insert(plain, served[&coded].clone());
+    (folder, served)
+}
+
+/// A time as a header has it.
+fn http_date(seconds: i64) -> String {
+    let text = Timestamp::from_unix_seconds(seconds).unwrap().to_string();
+    let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    let day = days[usize::try_from(seconds.div_euclid(86_400).rem_euclid(7)).unwrap()];
+    let month = months[text[5..7].parse::<usize>().unwrap() - 1];
+    format!("{day}, {} {month} {} {} GMT", &text[8..10], &text[..4], &text[11..19])
 }
 
 /// All files below a folder, by their names.
@@ -160,9 +241,12 @@ fn wanted(name: &str) -> (&'static str, Option<&'static str>, &'static str) {
     let entry = "public, max-age=3600";
     let snapshot = "public, max-age=604800, stale-while-revalidate=3600";
     let page = "public, max-age=0, must-revalidate";
+    let delta = "public, max-age=3600, must-revalidate";
+    let scp = if name.contains("-delta-") { delta } else { snapshot };
     for (ending, kind, coding, cache) in [
-        (".scp.gz", "application/scp", Some("gzip"), snapshot),
-        (".scp.zst", "application/scp", Some("zstd"), snapshot),
+        (".scp.gz", "application/scp", Some("gzip"), scp),
+        (".scp.zst", "application/scp", Some("zstd"), scp),
+        (".scp", "application/scp", None, scp),
         (".json.gz", "application/json", Some("gzip"), entry),
         (".jsonld.gz", "application/ld+json", Some("gzip"), entry),
         (".yaml.gz", "application/yaml", Some("gzip"), entry),
@@ -187,27 +271,19 @@ fn wanted(name: &str) -> (&'static str, Option<&'static str>, &'static str) {
 // SCP-213 ARC-022 ARC-023 SPX-049 SPX-050
 #[test]
 fn spec_every_file_of_the_example_has_its_headers() {
-    let folder = built();
+    let (folder, served) = built_twice();
     let public = folder.path().join("public");
-    let served: Value =
-        serde_json::from_slice(&fs::read(folder.path().join("state/served.json")).unwrap())
-            .unwrap();
-    let served: BTreeMap<String, Value> = served["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| (file["path"].as_str().unwrap().to_owned(), file.clone()))
-        .collect();
     let serving = Serving::start(folder.path(), &["--rate", "off", "--access-log", "off"]);
     let names = files(&public);
     let has = |name: &str| names.iter().any(|other| other == name);
-    let (mut n_described, mut n_twins, mut n_coded) = (0, 0, 0);
+    let (mut n_described, mut n_twins, mut n_coded, mut n_deltas) = (0, 0, 0, 0);
     for name in &names {
         let path = format!("/{name}");
         let bytes = fs::read(public.join(name)).unwrap();
         let (kind, coding, cache) = wanted(name);
         let file = served.get(name);
         n_described += usize::from(file.is_some());
+        n_deltas += usize::from(name.contains("-delta-") && kind == "application/scp");
         if file.is_some_and(|file| file.get("access").is_some()) {
             let answer = serving.get(&path, &[]);
             assert_eq!((answer.status, answer.header("etag")), (401, None), "{name}");
@@ -227,15 +303,16 @@ fn spec_every_file_of_the_example_has_its_headers() {
         };
         let tag = format!("\"{digest}\"");
         assert_eq!(answer.header("etag"), Some(tag.as_str()), "{name}");
-        if let Some(modified) = file.and_then(|file| file["modified"].as_str()) {
-            // Dates of the example lie between the day it was built for and now.
-            let (time, _) = Timestamp::parse_lenient(modified).unwrap();
-            let found = answer.header("last-modified").unwrap();
-            let day = time.to_string();
-            assert!(found.contains(&day[..4]) && found.contains(&day[11..19]), "{found} {day}");
-        }
+        // What the build told, else the time of the file; never one to come.
+        let modified = match file.and_then(|file| file["modified"].as_str()) {
+            Some(told) => Timestamp::parse_lenient(told).unwrap().0.unix_seconds(),
+            None => fs::metadata(public.join(name)).unwrap().mtime(),
+        };
+        let modified = http_date(modified.min(now()));
+        assert_eq!(answer.header("last-modified"), Some(modified.as_str()), "{name}");
         let coded = format!("{name}.gz");
-        let is_negotiated = coding.is_none() && has(&coded);
+        // A collection is sent as it is asked for, whatever lies beside it.
+        let is_negotiated = coding.is_none() && has(&coded) && kind != "application/scp";
         let vary = match (is_negotiated, kind) {
             (true, _) => Some("accept-encoding"),
             (false, "text/html") => Some("accept"),
@@ -273,7 +350,8 @@ fn spec_every_file_of_the_example_has_its_headers() {
             check_twin(&serving, &path, &text);
         }
     }
-    assert!(40 < n_described && 10 < n_twins && 3 < n_coded, "{n_described} {n_twins} {n_coded}");
+    assert!(40 < n_described && 10 < n_twins, "{n_described} {n_twins}");
+    assert!(3 < n_coded && 2 <= n_deltas, "{n_coded} {n_deltas}");
     let index = serving.get("/spxi-index.jsonld", &[]);
     assert_eq!(index.header("content-type"), Some("application/ld+json"));
 }
@@ -321,7 +399,7 @@ fn ours_a_port_in_use_is_one_line_and_exit_2() {
     let folder = built();
     let serving = Serving::start(folder.path(), &[]);
     let output = rutter()
-        .args(["serve", "public", "--listen", &serving.address.to_string()])
+        .args(["serve", "public", "--state", "state", "--listen", &serving.address.to_string()])
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -353,17 +431,20 @@ fn ours_a_journal_is_finished_before_anything_is_served() {
 
 #[test] // ARC-064 ARC-066
 fn spec_a_token_is_printed_once_and_opens_the_api() {
-    let folder = built();
-    let private = folder.path().join("state/private");
-    fs::create_dir_all(&private).unwrap();
-    let entry = r#"{"url":"https://harbour.example/museum/members.html","ai_indexable":true,"auth_required":true,"ai_summary":"Members"}"#;
-    let line = format!(
-        "{{\"url\":\"https://harbour.example/museum/members.html\",\"entry\":{entry},\"page\":null}}\n"
-    );
-    fs::write(private.join("pages.jsonl"), line).unwrap();
+    let folder = copied();
+    let at = |name: &str| folder.path().join("site/museum").join(name);
+    // What the build does not read, or only copies, is closed as well.
+    for name in ["data.json", "members.html.gz", "members.md", "list.pdf", "notes"] {
+        fs::write(at(name), "for friends").unwrap();
+    }
+    fs::write(at("broken.html"), b"<p>\xff\xfe for friends").unwrap();
+    fs::write(at("left-out.html"), "<p>for friends").unwrap();
+    let args = ["--restricted", "/museum/", "--arc-private", "--exclude", "museum/left-out.html"];
+    build(folder.path(), now() - 60, &args);
     let make = |name: &str| {
         let output = rutter()
-            .args(["token", "new", name, "--scope", "entries", "--rate", "10/m"])
+            .args(["token", "new", name, "--scope", "entries", "--rate", "9999/m"])
+            .args(if name == "content" { &["--scope", "content"][..] } else { &[] })
             .args(["--file", "tokens.toml"])
             .current_dir(folder.path())
             .output()
@@ -381,9 +462,161 @@ fn spec_a_token_is_printed_once_and_opens_the_api() {
     let bearer = format!("Bearer {}", token.trim());
     let answer = serving.get(path, &[("Authorization", &bearer)]);
     assert_eq!(answer.status, 200);
-    assert!(String::from_utf8(answer.body).unwrap().contains("\"ai_summary\":\"Members\""));
+    let body = String::from_utf8(answer.body).unwrap();
+    assert!(body.contains("https://harbour.example/museum/members.html"), "{body}");
+    assert!(body.contains("\"auth_required\":true") && !body.contains("scp_page"), "{body}");
+    let full = format!("Bearer {}", make("content").1.trim());
+    let is_full = || serving.get(path, &[("Authorization", &full)]).body;
+    wait_for("the new token", || String::from_utf8(is_full()).unwrap().contains("\"scp_page\":"));
+    let closed: Vec<String> = files(&folder.path().join("public"))
+        .into_iter()
+        .filter(|name| name.starts_with("museum/"))
+        .collect();
+    for name in ["data.json", "members.html", "members.html.gz", "members.md", "list.pdf", "notes"]
+    {
+        assert!(closed.contains(&format!("museum/{name}")), "{name}: {closed:?}");
+    }
+    for name in &closed {
+        let path = format!("/{name}");
+        assert_eq!(serving.get(&path, &[]).status, 401, "{name}");
+        let scope = serving.get(&path, &[("Authorization", &bearer)]).status;
+        assert_eq!(scope, 403, "{name}");
+        let answer = serving.get(&path, &[("Authorization", &full)]);
+        assert_eq!(answer.body, fs::read(folder.path().join("public").join(name)).unwrap());
+        assert_eq!(answer.header("cache-control"), Some("private, no-cache"), "{name}");
+    }
+    fs::write(folder.path().join("public/museum/new.txt"), "for friends").unwrap();
+    assert_eq!(serving.get("/museum/new.txt", &[]).status, 401);
+    assert_eq!(serving.get("/docs/", &[]).status, 200);
     serving.signal("-INT");
     let (code, log) = serving.end();
     assert_eq!(code, Some(0));
     assert!(log.contains(" - partner [") && !log.contains(token.trim()), "{log}");
+}
+
+/// Waits for something that happens soon.
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < end, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a server says that does not start.
+fn refused(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let args = [&["serve", "--listen", "127.0.0.1:0"], args].concat();
+    let output = rutter().args(args).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn ours_a_folder_is_served_by_its_own_state_and_no_other() {
+    let folder = copied();
+    let here = folder.path();
+    build(here, now() - 60, &["--restricted", "/docs/"]);
+    // A typo in the name of the state opens nothing.
+    let (code, said) = refused(here, &["public", "--state", "stat"]);
+    assert_eq!((code, said.contains("stat: no served.json there")), (Some(2), true), "{said}");
+    // The state of another folder, named or found.
+    fs::create_dir_all(here.join("other/public")).unwrap();
+    fs::write(here.join("other/public/index.html"), "<p>other").unwrap();
+    let (code, said) = refused(here, &["other/public", "--state", "state"]);
+    assert_eq!((code, said.contains("is about state/../public")), (Some(2), true), "{said}");
+    fs::rename(here.join("state"), here.join(".rutter")).unwrap();
+    let (code, said) = refused(here, &["other/public"]);
+    assert_eq!((code, said.contains("is about")), (Some(2), true), "{said}");
+    // Its own is found first, wherever one stands; and both can be moved.
+    fs::create_dir(here.join("moved")).unwrap();
+    fs::rename(here.join("public"), here.join("moved/public")).unwrap();
+    fs::rename(here.join(".rutter"), here.join("moved/.rutter")).unwrap();
+    fs::create_dir(here.join(".rutter")).unwrap();
+    let foreign = r#"{"version":2,"base":"https://other.example/","files":[]}"#;
+    fs::write(here.join(".rutter/served.json"), foreign).unwrap();
+    let mut serving = Serving::of(here, &["moved/public", "--rate", "off", "--access-log", "off"]);
+    let line = serving.hear("described by");
+    assert!(line.contains("moved/.rutter/served.json"), "{line}");
+    assert_eq!(serving.get("/docs/", &[]).status, 401);
+    assert_eq!(serving.get("/blog/", &[]).status, 200);
+    // What changes and cannot be read is said, once.
+    fs::write(here.join("moved/.rutter/served.json"), "{").unwrap();
+    let (address, is_over) = (serving.address, AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        // It is noticed when somebody asks.
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                assert_eq!(ask(address, "GET", "/docs/", &[]).status, 401);
+            }
+        });
+        let line = serving.hear("changed, but not read again");
+        is_over.store(true, Ordering::Relaxed);
+        assert!(line.contains("served.json"), "{line}");
+    });
+}
+
+#[test] // SCP-160 D10
+fn spec_lifetimes_are_those_of_the_build() {
+    for (time, update, wanted) in [
+        (now() - 60, "daily", "public, max-age=86400, stale-while-revalidate=3600"),
+        // It ended long ago.
+        (1_577_836_800, "weekly", "public, max-age=0, stale-while-revalidate=0"),
+    ] {
+        let folder = copied();
+        build(folder.path(), time, &["--update", update]);
+        let serving = Serving::start(folder.path(), &["--access-log", "off"]);
+        let collections: Vec<String> =
+            served(folder.path()).into_keys().filter(|name| name.contains(".scp.")).collect();
+        assert!(!collections.is_empty());
+        for name in collections {
+            let answer = serving.get(&format!("/{name}"), &[]);
+            assert_eq!(answer.header("cache-control"), Some(wanted), "{name}");
+        }
+    }
+}
+
+/// A server with few files to open.
+fn strained(folder: &Path, limit: &str) -> Serving {
+    let program = env!("CARGO_BIN_EXE_rutter");
+    let script = format!("{limit}; exec {program} serve public --listen 127.0.0.1:0 --workers 1");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(folder);
+    Serving::spawn(command)
+}
+
+#[test] // reliability E13
+fn ours_without_files_to_open_nothing_is_said_to_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("public")).unwrap();
+    for n in 0..200 {
+        fs::write(folder.path().join(format!("public/{n}.html")), "<p>page").unwrap();
+    }
+    let serving = strained(folder.path(), "ulimit -n 40");
+    let mut streams: Vec<BufReader<TcpStream>> = Vec::new();
+    let mut statuses = BTreeMap::new();
+    // Each connection takes a file, until there is none for a page.
+    for n in 0..100 {
+        let stream = TcpStream::connect(serving.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut stream = BufReader::new(stream);
+        let request = format!("GET /{n}.html HTTP/1.1\r\nHost: a\r\n\r\n");
+        stream.get_mut().write_all(request.as_bytes()).unwrap();
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        let status: u16 = line.split(' ').nth(1).unwrap().parse().unwrap();
+        *statuses.entry(status).or_insert(0) += 1;
+        streams.push(stream);
+        if status != 200 {
+            break;
+        }
+    }
+    assert_eq!(statuses.remove(&503), Some(1), "{statuses:?}");
+    assert_eq!(statuses.keys().collect::<Vec<_>>(), [&200], "{statuses:?}");
+    // The limit of a shell is not the last word.
+    let serving = strained(folder.path(), "ulimit -Sn 40");
+    let streams: Vec<Answer> = (0..200).map(|n| serving.get(&format!("/{n}.html"), &[])).collect();
+    assert!(streams.iter().all(|answer| answer.status == 200));
+    let kept: Vec<TcpStream> =
+        (0..100).map(|_| TcpStream::connect(serving.address).unwrap()).collect();
+    assert_eq!(serving.get("/7.html", &[]).status, 200);
+    drop(kept);
 }
