@@ -120,6 +120,12 @@ impl Snapshot {
     }
 }
 
+/// A snapshot that somebody else made as prose; `None` where it says nothing.
+pub fn narrative(snapshot: &Object<'_>) -> Option<String> {
+    let text = narrative::narrate(&Tree::parse(snapshot.get())?);
+    (!text.trim().is_empty()).then_some(text)
+}
+
 /// Makes the snapshot of a page; `None` where nothing on it is annotated.
 ///
 /// ```

@@ -47,7 +47,6 @@ pub(crate) struct Applying<'a> {
 pub(crate) struct Applied {
     /// `None` where it holds nothing new.
     pub(crate) outlook: Option<Outlook>,
-    pub(crate) receipt: Option<Receipt>,
     pub(crate) findings: Report,
 }
 
@@ -91,7 +90,7 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
     if let Some(since) = header.kind.since() {
         let Some(before) = &before else { return Err(ApplyError::Gap(since)) };
         match merge::fit(before.mark, since, header.generated) {
-            Fit::Covered => return Ok(Applied { outlook: None, receipt: None, findings }),
+            Fit::Covered => return Ok(Applied { outlook: None, findings }),
             Fit::Gap => return Err(ApplyError::Gap(since)),
             Fit::Applies => {}
         }
@@ -136,7 +135,7 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
         finish.claim = None;
     }
     let outlook = staging.commit(&finish)?;
-    Ok(Applied { outlook: Some(outlook), receipt: Some(receipt), findings })
+    Ok(Applied { outlook: Some(outlook), findings })
 }
 
 /// Opens a spool.

@@ -19,21 +19,31 @@
 
 mod apply;
 mod arc;
+mod audit;
 mod collect;
 pub mod consent;
+mod crawl;
 mod error;
+mod explain;
+mod frontier;
 mod gate;
 mod hold;
 mod layers;
 mod memo;
 mod options;
+mod page;
 pub mod plan;
 mod report;
 mod shelf;
 mod tally;
+mod trap;
+mod urls;
 mod visit;
+mod writer;
 
+pub use audit::{Audit, Proof};
 pub use error::VisitError;
+pub use explain::Explanation;
 pub use options::{Event, Options, Watcher};
-pub use report::{Kind, Report, SectionReport, Trouble};
+pub use report::{Better, Kind, Report, SectionReport, Trouble};
 pub use visit::{Preview, Visitor};

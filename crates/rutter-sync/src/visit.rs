@@ -7,13 +7,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rutter_discover::{Bounds, Discovery, Memory, Rung, Said, discover};
+use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung, Said, discover};
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
 use rutter_store::{PublisherId, Selection, Store, Withheld};
 
-use crate::arc;
 use crate::collect::{self, Ended, adverts, told};
 use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
@@ -25,6 +24,7 @@ use crate::plan::{Held, Learned, Offer, Plan, Policy, Replica, plan};
 use crate::report::{Kind, Report};
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
+use crate::{arc, crawl};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
@@ -160,7 +160,7 @@ impl Visitor {
         Policy { wait, ..self.options.policy.clone() }
     }
 
-    fn begin<'v>(
+    pub(crate) fn begin<'v>(
         &'v self,
         site: &Url,
         watcher: &'v dyn Watcher,
@@ -198,7 +198,7 @@ impl Visitor {
 }
 
 /// Every sitemap where there are no collections, else as few as possible.
-const BOUNDS: Bounds = Bounds { reads_all: false, ..Bounds::ALL };
+pub(crate) const BOUNDS: Bounds = Bounds { reads_all: false, ..Bounds::ALL };
 
 fn plan_of(now: Timestamp, policy: &Policy, offer: &Offer, replica: &Replica) -> Plan {
     plan(now, policy, offer, replica, &Learned::default())
@@ -327,11 +327,34 @@ impl Visit<'_> {
     /// Reads pages one by one, where no collection can be used.
     async fn fall_back(
         &mut self,
-        _found: &mut Discovery,
-        _gathered: Gathered,
-        _ended: &Ended,
+        found: &mut Discovery,
+        gathered: Gathered,
+        ended: &Ended,
     ) -> Result<(), VisitError> {
-        Ok(())
+        let has_offer = !found.offer.scp.collections.is_empty();
+        let can_help = ended.failed.keys().any(|name| !ended.hopeless.contains(name));
+        if has_offer && !can_help {
+            return Ok(());
+        }
+        let mut rest = found.offer.clone();
+        rest.scp = rutter_discover::ScpOffer::default();
+        let (rung, why) = rest.rung(self.now);
+        let is_known = self.has_section(WEB)? || !ended.failed.is_empty();
+        if rung == Rung::Nothing && !is_known {
+            let is_refused =
+                found.looks.iter().any(|look| matches!(look.outcome, Outcome::Refused(_)));
+            let kind = if is_refused { Kind::Policy } else { Kind::Network };
+            let origin = self.origin.clone();
+            self.report.trouble(&origin, kind, why);
+            return Ok(());
+        }
+        if !has_offer {
+            self.report.rung = rung;
+        }
+        if has_offer {
+            self.memo.needs_snapshot = true;
+        }
+        crawl::crawl(self, found, gathered, ended, rung).await
     }
 
     /// Remembers, and says what it came to.

@@ -18,6 +18,7 @@ pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pack;
+pub(crate) mod policy;
 pub(crate) mod robots;
 pub(crate) mod search;
 pub(crate) mod serve;

@@ -64,6 +64,9 @@ enum Command {
     Export(commands::export::Args),
     /// Show the entities of the sites of a replica
     Entities(commands::entities::Args),
+    /// Say what a site says about the use of its pages
+    #[command(subcommand)]
+    Policy(commands::policy::Policy),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
     /// Say which AI agents read what of a site, by its access logs
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args, &mut out),
         Command::Entities(args) => commands::entities::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
+        Command::Policy(command) => commands::policy::run(command, &mut out),
         Command::Sync(args) => commands::sync::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),

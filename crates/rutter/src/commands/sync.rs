@@ -9,7 +9,7 @@ use rutter_fetch::{Means, Url};
 use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
 use rutter_scp::MassDeletion;
 use rutter_store::{Access, SqliteStore, Store};
-use rutter_sync::{Event, Kind, Options, Preview, Report, VisitError, Visitor, Watcher};
+use rutter_sync::{Event, Kind, Options, Preview, Proof, Report, VisitError, Visitor, Watcher};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     /// Say what would be done, and why, and change nothing
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
+    /// Prove the replica against the publisher's states and lines, and change
+    /// nothing
+    #[arg(long, conflicts_with_all = ["watch", "dry_run"])]
+    audit: bool,
     /// Do it again and again, until a signal comes
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "900")]
     watch: Option<u64>,
@@ -75,7 +79,7 @@ impl StoreArgs {
     }
 
     /// Opens it for questions; an empty one in memory where there is none.
-    fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
+    pub(crate) fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
         if !self.store.exists() {
             return Ok(Arc::new(rutter_store::MemoryStore::new()));
         }
@@ -116,7 +120,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         loop {
             let round = async {
-                if args.dry_run {
+                if args.audit {
+                    audit(&visitor, &sites, args.json, out).await
+                } else if args.dry_run {
                     preview(&visitor, &sites, args.json, out).await
                 } else {
                     visit(&visitor, &sites, args.json, out).await
@@ -365,6 +371,63 @@ fn write_json(report: &Report, out: &mut Output) -> anyhow::Result<()> {
     });
     writeln!(out.data(), "{answer}")?;
     Ok(())
+}
+
+async fn audit(
+    visitor: &Visitor,
+    sites: &[Url],
+    is_json: bool,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Clean;
+    for site in sites {
+        let audit = match visitor.audit(site).await {
+            Ok(audit) => audit,
+            Err(error) => {
+                let error = anyhow::Error::from(error).context(site.to_string());
+                out.error(&error);
+                exit = exit.max(Exit::of(&error));
+                continue;
+            }
+        };
+        let sections = audit.sections.iter().map(|(name, proof)| {
+            let (word, detail) = match proof {
+                Proof::ByState => ("proved by its state", String::new()),
+                Proof::ByLines => ("proved by every line", String::new()),
+                Proof::Differs(text) => ("differs", text.clone()),
+                Proof::Open(text) => ("open", text.clone()),
+            };
+            (name.clone(), word, detail)
+        });
+        if is_json {
+            let sections: Vec<Value> = sections
+                .map(|(name, word, detail)| json!({"section": name, "proof": word, "detail": detail}))
+                .collect();
+            let answer = json!({
+                "version": 1,
+                "site": audit.origin,
+                "sections": sections,
+                "faults": audit.faults,
+                "requests": audit.requests,
+                "bytes": audit.bytes,
+            });
+            writeln!(out.data(), "{answer}")?;
+        } else {
+            let cost = format!("{}, {}", counted(audit.requests, "request"), bytes(audit.bytes));
+            writeln!(out.data(), "{}: {cost}", audit.origin)?;
+            for (name, word, detail) in sections {
+                let gap = if detail.is_empty() { "" } else { ": " };
+                writeln!(out.data(), "  {}: {word}{gap}{}", visible(&name), visible(&detail))?;
+            }
+            for fault in &audit.faults {
+                writeln!(out.data(), "  fault: {}", visible(fault))?;
+            }
+        }
+        if audit.is_bad() {
+            exit = exit.max(Exit::Integrity);
+        }
+    }
+    Ok(exit)
 }
 
 async fn preview(

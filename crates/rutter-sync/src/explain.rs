@@ -1,0 +1,109 @@
+//! Why a page is used or not: every source that says something about it.
+
+use std::sync::Arc;
+
+use rutter_arc::Entry;
+use rutter_extract::{Options as Reading, html};
+use rutter_fetch::{Cause, Request, Url, What, shown};
+use rutter_page::PageUrl;
+use rutter_store::PageRow;
+
+use crate::consent::{self, Origin, Statement, Verdict};
+use crate::error::VisitError;
+use crate::tally::{Tally, counted};
+use crate::visit::Visitor;
+
+/// What is said about a page, and what follows.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The page.
+    pub url: String,
+    /// Everything that was said.
+    pub statements: Vec<Statement>,
+    /// Places that could not be asked, and why.
+    pub silent: Vec<(Origin, String)>,
+    /// What follows.
+    pub verdict: Verdict,
+    /// The page as it is in the replica.
+    pub row: Option<PageRow>,
+}
+
+impl Visitor {
+    /// Says which source says what about a page, and what follows. Asks the
+    /// page itself where that is allowed; changes nothing.
+    pub async fn explain(&self, url: &Url) -> Result<Explanation, VisitError> {
+        let tally = Arc::new(Tally::default());
+        counted(&tally, self.explain_counted(url)).await
+    }
+
+    async fn explain_counted(&self, url: &Url) -> Result<Explanation, VisitError> {
+        let page =
+            PageUrl::parse(url.as_str().to_owned()).map_err(|_| VisitError::Site(shown(url)))?;
+        let token = self.client.settings().token().to_owned();
+        let mut statements = Vec::new();
+        let mut silent = Vec::new();
+        let rules = self.client.robots(url).await?;
+        let target = format!(
+            "{}{}",
+            url.path(),
+            url.query().map(|query| format!("?{query}")).unwrap_or_default()
+        );
+        statements.push(consent::of_robots(rules.forbids(&token, &target).as_ref()));
+        if let Some(file) = self.client.robots_file(url).await {
+            let text = String::from_utf8_lossy(&file.body);
+            statements.extend(consent::signals_of_robots(&text, &token, &target));
+        }
+        match self.store.arc_entry(page.key())? {
+            Some(row) => match Entry::from_json(&row.json) {
+                Some(entry) => statements.extend(consent::of_arc(&entry)),
+                None => silent.push((Origin::ArcIndexable, "its entry cannot be read".to_owned())),
+            },
+            None => {
+                let why = "no entry in the replica: neither allowed nor forbidden";
+                silent.push((Origin::ArcIndexable, why.to_owned()));
+            }
+        }
+        if consent::join(&statements).asks {
+            self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
+        } else {
+            for origin in [Origin::Meta, Origin::Tag, Origin::Signal] {
+                silent.push((origin, "the page is not asked for".to_owned()));
+            }
+        }
+        let verdict = consent::join(&statements);
+        let row = self.store.page(page.key())?;
+        Ok(Explanation { url: page.key().to_owned(), statements, silent, verdict, row })
+    }
+
+    async fn ask_page(
+        &self,
+        url: &Url,
+        page: &PageUrl<'static>,
+        token: &str,
+        statements: &mut Vec<Statement>,
+        silent: &mut Vec<(Origin, String)>,
+    ) -> Result<(), VisitError> {
+        let answer = match self.client.fetch(&Request::new(url.clone(), What::Page)).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                if let Cause::Refused(_) = error.cause {
+                    return Err(error.into());
+                }
+                silent.push((Origin::Meta, error.cause.to_string()));
+                return Ok(());
+            }
+        };
+        if !answer.is_new() {
+            silent.push((Origin::Meta, format!("status {}", answer.status)));
+        }
+        statements.extend(consent::of_tags(&answer.fields.robots_tags, token));
+        let signals = answer.fields.content_signals.iter();
+        statements.extend(signals.filter_map(|it| consent::of_signal(Origin::Signal, it)));
+        let text = answer.text(What::Page).unwrap_or_default();
+        let options =
+            Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };
+        let read = html(&text, &options);
+        statements.extend(consent::of_metas(&read.facts.robots, token));
+        Ok(())
+    }
+}

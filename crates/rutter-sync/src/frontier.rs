@@ -1,0 +1,199 @@
+//! Which pages are asked for one by one, and in which order.
+//!
+//! Addresses come from sitemaps, an ARC sitemap, llms.txt, links and the
+//! replica itself; each is asked for once. What is turned away is counted, so
+//! that nothing is left out silently.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use rutter_extract::{SAMPLE, sample_key};
+use rutter_fetch::Url;
+use rutter_page::{PageUrl, Timestamp};
+
+use crate::gate::{Gate, key_of};
+use crate::trap::Traps;
+
+/// A page to be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) url: Url,
+    /// When it is said to have changed.
+    pub(crate) lastmod: Option<Timestamp>,
+    /// A checksum by which it is known whether it changed (ARC-059).
+    pub(crate) checksum: Option<String>,
+    /// Links from the home page to here.
+    pub(crate) depth: u32,
+    /// The page whose words these are, where this is its twin.
+    pub(crate) stands_for: Option<PageUrl<'static>>,
+}
+
+/// Pages that wait.
+#[derive(Debug)]
+pub(crate) struct Frontier<'g> {
+    gate: &'g Gate,
+    most: u64,
+    waiting: VecDeque<Target>,
+    seen: HashSet<String>,
+    traps: Traps,
+    /// What was turned away, by reason.
+    pub(crate) left_out: BTreeMap<String, u64>,
+    n_known: u64,
+}
+
+impl<'g> Frontier<'g> {
+    pub(crate) fn new(gate: &'g Gate, most: u64) -> Self {
+        Self {
+            gate,
+            most,
+            waiting: VecDeque::new(),
+            seen: HashSet::new(),
+            traps: Traps::default(),
+            left_out: BTreeMap::new(),
+            n_known: 0,
+        }
+    }
+
+    fn leave_out(&mut self, reason: &str) {
+        *self.left_out.entry(reason.to_owned()).or_default() += 1;
+    }
+
+    /// Adds an address that the site lists.
+    pub(crate) fn add(
+        &mut self,
+        address: &str,
+        lastmod: Option<Timestamp>,
+        checksum: Option<String>,
+    ) {
+        let Some(key) = key_of(address) else { return self.leave_out("not an address of a page") };
+        if !self.gate.is_ours(&key) {
+            return self.leave_out("it is of another site");
+        }
+        self.push(&key, lastmod, checksum, 0);
+    }
+
+    /// Adds an address that a page links to; traps are turned away.
+    pub(crate) fn follow(&mut self, address: &str, depth: u32) {
+        let Some(key) = key_of(address) else { return };
+        if self.seen.contains(&key) || !self.gate.is_ours(&key) {
+            return;
+        }
+        let Ok(url) = Url::parse(&key) else { return };
+        if is_file(&url) {
+            return;
+        }
+        match self.traps.refuse(&url) {
+            Some(reason) => {
+                self.seen.insert(key);
+                self.leave_out(reason);
+            }
+            None => self.push(&key, None, None, depth),
+        }
+    }
+
+    fn push(
+        &mut self,
+        key: &str,
+        lastmod: Option<Timestamp>,
+        checksum: Option<String>,
+        depth: u32,
+    ) {
+        if !self.seen.insert(key.to_owned()) {
+            return;
+        }
+        if self.most <= self.n_known {
+            return self.leave_out("the limit of pages is reached");
+        }
+        let Ok(url) = Url::parse(key) else { return self.leave_out("not an address of a page") };
+        self.n_known += 1;
+        self.waiting.push_back(Target { url, lastmod, checksum, depth, stands_for: None });
+    }
+
+    /// Takes an address for listed that a listed one leads to.
+    pub(crate) fn note(&mut self, key: &str) {
+        self.seen.insert(key.to_owned());
+    }
+
+    /// Whether an address was listed, whatever became of it.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.seen.contains(key)
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Target> {
+        self.waiting.pop_front()
+    }
+
+    pub(crate) fn n_known(&self) -> u64 {
+        self.n_known
+    }
+
+    /// Puts the pages that templates are learned from first; gives their
+    /// addresses (design notes F).
+    pub(crate) fn sample_first(&mut self) -> BTreeSet<String> {
+        let mut keys: Vec<([u8; 8], usize)> = self
+            .waiting
+            .iter()
+            .enumerate()
+            .map(|(at, target)| (sample_key(target.url.as_str()), at))
+            .collect();
+        let n_sample = SAMPLE.min(keys.len());
+        if n_sample < keys.len() {
+            keys.select_nth_unstable(n_sample);
+        }
+        let places: BTreeSet<usize> = keys.iter().take(n_sample).map(|(_, at)| *at).collect();
+        let all = std::mem::take(&mut self.waiting);
+        let mut rest = VecDeque::with_capacity(all.len());
+        let mut sample = BTreeSet::new();
+        for (at, target) in all.into_iter().enumerate() {
+            if places.contains(&at) {
+                sample.insert(target.url.as_str().to_owned());
+                self.waiting.push_back(target);
+            } else {
+                rest.push_back(target);
+            }
+        }
+        self.waiting.append(&mut rest);
+        sample
+    }
+}
+
+/// Whether a link surely leads to something that is no page.
+fn is_file(url: &Url) -> bool {
+    const FILES: [&str; 28] = [
+        "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "js", "mjs", "json",
+        "xml", "pdf", "zip", "gz", "tar", "zst", "mp3", "mp4", "webm", "ogg", "woff", "woff2",
+        "ttf", "scp", "jsonld", "rss",
+    ];
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(_, end)| FILES.contains(&end.to_ascii_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_each_address_is_asked_for_once_and_nothing_goes_silently() {
+        let gate = Gate::new("https://h.example", &[]);
+        let mut frontier = Frontier::new(&gate, 2);
+        frontier.add("https://h.example/a", None, None);
+        frontier.add("https://H.example/a#part", None, None);
+        frontier.add("https://other.example/", None, None);
+        frontier.add("mailto:a@h.example", None, None);
+        frontier.follow("https://h.example/b.png", 1);
+        frontier.follow("https://h.example/b", 1);
+        frontier.follow("https://h.example/c", 1);
+        let order: Vec<String> =
+            std::iter::from_fn(|| frontier.next()).map(|it| it.url.path().to_owned()).collect();
+        assert_eq!(order, ["/a", "/b"]);
+        let left: Vec<(&str, u64)> =
+            frontier.left_out.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
+        assert_eq!(
+            left,
+            [
+                ("it is of another site", 1),
+                ("not an address of a page", 1),
+                ("the limit of pages is reached", 1)
+            ]
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! One page, from the bytes of an answer to a line for the replica.
+//!
+//! A pure function of the answer, what is known of the page, and the site's
+//! templates; run by worker threads beside the fetching.
+
+use rutter_arc::Entry as ArcEntry;
+use rutter_extract::{Extraction, Limits, Options, Use, html, markdown};
+use rutter_fetch::{Fetched, What};
+use rutter_page::{LanguageTag, LineDigest, PageUrl, Timestamp, Tree};
+use rutter_store::{Item, PageRow, Source, Withheld};
+use serde::Serialize;
+
+use crate::consent::{self, Origin, Statement};
+
+/// A date that is this close to the answer was made for it, in seconds.
+const UNSTABLE: i64 = 300;
+/// A twin is asked for where the page itself is read with less certainty.
+const UNSURE: f32 = 0.5;
+
+/// What is needed to read a page.
+#[derive(Debug)]
+pub(crate) struct Raw {
+    /// Where it came from in the end.
+    pub(crate) url: PageUrl<'static>,
+    pub(crate) answer: Fetched,
+    /// What the replica has.
+    pub(crate) row: Option<PageRow>,
+    /// What was said about the address before it was asked for.
+    pub(crate) said: Vec<Statement>,
+    pub(crate) template: Use,
+    /// What robots.txt and `meta` call us.
+    pub(crate) token: String,
+    pub(crate) now: Timestamp,
+    /// What marks the page as read, for later visits.
+    pub(crate) marks: Vec<rutter_store::Validator>,
+}
+
+/// A page that was read.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) key: String,
+    pub(crate) modified: Timestamp,
+    pub(crate) title: String,
+    pub(crate) language: String,
+    pub(crate) line: String,
+    pub(crate) withheld: Option<Withheld>,
+    pub(crate) source: Source,
+    /// Links that may be followed.
+    pub(crate) links: Vec<String>,
+    /// A twin in Markdown that says more than we could read.
+    pub(crate) twin: Option<String>,
+    pub(crate) marks: Vec<rutter_store::Validator>,
+}
+
+impl Ready {
+    pub(crate) fn item(&self) -> Item<'_> {
+        Item {
+            key: &self.key,
+            modified: self.modified,
+            digest: LineDigest::of(self.line.as_bytes()),
+            title: &self.title,
+            language: &self.language,
+            line: &self.line,
+            withheld: self.withheld,
+        }
+    }
+}
+
+/// What kind of text an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Text {
+    Html,
+    Markdown,
+}
+
+/// The kind of an answer; `None` where it is no text we read.
+pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
+    let media = answer.fields.media_type();
+    let path = answer.url.path().to_ascii_lowercase();
+    let is_named = [".md", ".markdown"].iter().any(|end| path.ends_with(end));
+    match media.as_str() {
+        "text/markdown" | "text/x-markdown" => Some(Text::Markdown),
+        "text/plain" | "application/octet-stream" | "" if is_named => Some(Text::Markdown),
+        "text/html" | "application/xhtml+xml" | "" => Some(Text::Html),
+        "text/plain" if path.ends_with(".txt") => Some(Text::Markdown),
+        _ => None,
+    }
+}
+
+/// Reads a page; why not where it cannot be.
+pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
+    let Raw { url, answer, row, mut said, template, token, now, marks } = raw;
+    let kind = kind(&answer).ok_or_else(|| not_a_page(&answer))?;
+    let text = answer.text(What::Page).map_err(|error| error.to_string())?;
+    let dated = answer.validators.modified().filter(|time| {
+        let near = answer.fields.date.unwrap_or(now).min(now);
+        UNSTABLE < near.seconds_since(*time)
+    });
+    let seen = dated.unwrap_or(now);
+    let options = Options {
+        charset: answer.fields.charset(),
+        template,
+        limits: Limits::USUAL,
+        ..Options::new(url.clone(), seen)
+    };
+    let mut extraction = match kind {
+        Text::Html => html(&text, &options),
+        Text::Markdown => markdown(&text, &options),
+    };
+    said.extend(consent::of_metas(&extraction.facts.robots, &token));
+    said.extend(consent::of_tags(&answer.fields.robots_tags, &token));
+    let signals = answer.fields.content_signals.iter();
+    said.extend(signals.filter_map(|value| consent::of_signal(Origin::Signal, value)));
+    let verdict = consent::join(&said);
+    if extraction.page.content.is_empty() && verdict.withheld.is_none() {
+        return Err("it has no text".to_owned());
+    }
+    if Limits::USUAL.blocks < extraction.page.content.len() {
+        return Err("it has too many blocks".to_owned());
+    }
+    // Nobody may be ahead of the clock.
+    extraction.page.modified = extraction.page.modified.min(now);
+    let has_date = extraction.facts.modified.is_some() || dated.is_some();
+    let line = match row.filter(|_| !has_date) {
+        Some(row) => keep_date(&mut extraction, &row),
+        None => extraction.page.to_line(),
+    };
+    let links = if verdict.follows { links(&extraction) } else { Vec::new() };
+    let is_unsure = kind == Text::Html && extraction.confidence < UNSURE;
+    let twin = extraction
+        .facts
+        .alternates
+        .iter()
+        .find(|it| it.media_type.as_deref() == Some("text/markdown"))
+        .filter(|_| is_unsure && verdict.withheld.is_none())
+        .map(|it| it.href.clone());
+    Ok(Ready {
+        key: url.key().to_owned(),
+        modified: extraction.page.modified,
+        title: extraction.page.title.to_string(),
+        language: extraction.page.language.as_str().to_owned(),
+        line,
+        withheld: verdict.withheld,
+        source: if kind == Text::Html { Source::Html } else { Source::Markdown },
+        links,
+        twin,
+        marks,
+    })
+}
+
+/// A page out of the snapshot of its ARC entry (ARC-058, D87).
+pub(crate) fn of_snapshot(
+    entry: &ArcEntry<'_>,
+    row: Option<&PageRow>,
+    now: Timestamp,
+) -> Option<Ready> {
+    #[derive(Serialize)]
+    struct Block<'b> {
+        r#type: &'b str,
+        text: &'b str,
+    }
+    #[derive(Serialize)]
+    struct Line<'l> {
+        url: &'l str,
+        title: &'l str,
+        description: &'l str,
+        modified: String,
+        language: &'l str,
+        content: [Block<'l>; 1],
+    }
+    let snapshot = entry.ai_snapshot.as_ref()?;
+    let text = rutter_arc::snapshot::narrative(snapshot)?;
+    let tree = Tree::parse(snapshot.get())?;
+    let word = |name: &str| tree.get(name).and_then(Tree::as_str).filter(|it| !it.is_empty());
+    let key = entry.url.key();
+    let title = word("title").or_else(|| word("page")).unwrap_or(key);
+    let description = entry.ai_summary.as_deref().or_else(|| word("summary")).unwrap_or(title);
+    let language = word("language").filter(|it| LanguageTag::parse(*it).is_some());
+    let language = language.unwrap_or("und");
+    let line = |modified: Timestamp| {
+        let content = [Block { r#type: "text", text: &text }];
+        let modified = modified.to_string();
+        let line =
+            Line { url: entry.url.as_str(), title, description, modified, language, content };
+        serde_json::to_string(&line).ok()
+    };
+    let known = row.filter(|_| entry.lastmod.is_none()).map(|row| row.modified);
+    let same = known.and_then(|time| {
+        let line = line(time)?;
+        let is_same = row.is_some_and(|row| LineDigest::of(line.as_bytes()) == row.digest);
+        is_same.then_some((time, line))
+    });
+    let fresh = entry.lastmod.unwrap_or(now).min(now);
+    let (modified, line) = match same {
+        Some(same) => same,
+        None => (fresh, line(fresh)?),
+    };
+    Some(Ready {
+        key: key.to_owned(),
+        modified,
+        title: title.to_owned(),
+        language: language.to_owned(),
+        line,
+        withheld: None,
+        source: Source::Arc,
+        links: Vec::new(),
+        twin: None,
+        marks: Vec::new(),
+    })
+}
+
+/// A page without a date keeps the one it had, where it says the same.
+fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
+    let fresh = extraction.page.modified;
+    extraction.page.modified = row.modified;
+    let line = extraction.page.to_line();
+    if LineDigest::of(line.as_bytes()) == row.digest {
+        return line;
+    }
+    extraction.page.modified = fresh.max(row.modified);
+    extraction.page.to_line()
+}
+
+fn links(extraction: &Extraction) -> Vec<String> {
+    let is_followed = |rel: &Option<String>| {
+        let words = rel.as_deref().unwrap_or_default().to_ascii_lowercase();
+        !words.split_ascii_whitespace().any(|word| word == "nofollow")
+    };
+    let followed = extraction.links.iter().filter(|link| is_followed(&link.rel));
+    followed.map(|link| link.href.to_string()).collect()
+}
+
+fn not_a_page(answer: &Fetched) -> String {
+    let media = answer.fields.media_type();
+    let media = if media.is_empty() { "unknown" } else { media.as_str() };
+    format!("it is of type {}", rutter_finding::visible(media))
+}

@@ -1,0 +1,107 @@
+//! Pages that were read one by one, on their way into the replica.
+//!
+//! A thread of its own gathers pages and commits them in batches, so that a
+//! visit that is killed has lost little, and remembers validators only after
+//! the pages they speak of are in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use rutter_page::Timestamp;
+use rutter_store::{Begin, Finish, Lease, Mode, Outlook, Quota, Source, Store, Validator};
+
+use crate::error::VisitError;
+use crate::page::Ready;
+use crate::visit::WEB;
+
+/// Pages and bytes that are committed together.
+const BATCH: usize = 1_000;
+const BATCH_BYTES: usize = 16 << 20;
+/// Validators that are remembered together.
+const MARKS: usize = 5_000;
+
+/// What the thread is told.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Here is a page.
+    Page(Box<Ready>),
+    /// A page is as it was.
+    Mark(Vec<Validator>),
+    /// Some time has passed: what is there is to be kept.
+    Commit,
+}
+
+/// What is written, and for whom.
+pub(crate) struct Writer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) lease: Lease,
+    pub(crate) quota: Quota,
+    pub(crate) now: Timestamp,
+}
+
+impl Writer {
+    /// Writes until nobody sends any more; gives what it came to.
+    pub(crate) fn run(&self, input: &Receiver<Write>) -> Result<Outlook, VisitError> {
+        let mut sum = Outlook::default();
+        let mut batch: Vec<Box<Ready>> = Vec::new();
+        let mut n_bytes = 0;
+        let mut marks: Vec<Validator> = Vec::new();
+        while let Ok(write) = input.recv() {
+            let is_time = match write {
+                Write::Page(page) => {
+                    n_bytes += page.line.len();
+                    batch.push(page);
+                    BATCH <= batch.len() || BATCH_BYTES <= n_bytes
+                }
+                Write::Mark(more) => {
+                    marks.extend(more);
+                    MARKS <= marks.len()
+                }
+                Write::Commit => true,
+            };
+            if is_time {
+                self.commit(&mut batch, &mut marks, &mut sum)?;
+                n_bytes = 0;
+            }
+        }
+        self.commit(&mut batch, &mut marks, &mut sum)?;
+        Ok(sum)
+    }
+
+    fn commit(
+        &self,
+        batch: &mut Vec<Box<Ready>>,
+        marks: &mut Vec<Validator>,
+        sum: &mut Outlook,
+    ) -> Result<(), VisitError> {
+        let mut by_source: BTreeMap<Source, Vec<&Ready>> = BTreeMap::new();
+        for page in batch.iter() {
+            by_source.entry(page.source).or_default().push(page);
+        }
+        for (source, pages) in by_source {
+            let mut staging = self.store.stage(
+                &self.lease,
+                Begin {
+                    section: WEB,
+                    mode: Mode::Visit,
+                    generated: self.now,
+                    source,
+                    quota: self.quota,
+                    now: self.now,
+                },
+            )?;
+            for page in pages {
+                staging.add(&page.item())?;
+            }
+            let outlook = staging.commit(&Finish::plain())?;
+            sum.added += outlook.added;
+            sum.changed += outlook.changed;
+            sum.withheld += outlook.withheld;
+        }
+        marks.extend(batch.drain(..).flat_map(|page| page.marks));
+        self.store.remember_all(&self.lease, marks)?;
+        marks.clear();
+        Ok(())
+    }
+}
