@@ -77,7 +77,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-survival",
         ],
     ),
-    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-page"]),
+    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-logs", "rutter-page"]),
     (
         "rutter",
         &[

@@ -17,6 +17,7 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod manual;
+pub(crate) mod odd;
 pub(crate) mod pack;
 pub(crate) mod policy;
 pub(crate) mod robots;
