@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -44,6 +45,13 @@ struct Scene {
     new: Pages,
 }
 
+fn build(root: &Path, origin: &str, now: &str) {
+    let mut command = rutter(root);
+    command.args(["build", "site", "--out", "public", "--state", "state"]);
+    command.args(["--base-url", origin]).env("SOURCE_DATE_EPOCH", now);
+    assert!(command.status().unwrap().success());
+}
+
 impl Drop for Scene {
     fn drop(&mut self) {
         drop(self.server.kill());
@@ -58,10 +66,13 @@ impl Scene {
         for n in 0..PAGES {
             write_page(root, n, n);
         }
-        // The pages name their own address, so the server comes first.
-        fs::create_dir(root.join("public")).unwrap();
+        // The pages name their own address, so a port comes first.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let origin = format!("http://127.0.0.1:{port}");
+        build(root, &origin, FIRST);
         let mut server = rutter(root)
-            .args(["serve", "public", "--state", "state", "--listen", "127.0.0.1:0"])
+            .args(["serve", "public", "--state", "state", "--listen"])
+            .arg(format!("127.0.0.1:{port}"))
             .args(["--access-log", "off", "--rate", "off"])
             .stderr(Stdio::piped())
             .spawn()
@@ -69,11 +80,9 @@ impl Scene {
         let mut said = BufReader::new(server.stderr.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
+        assert!(line.starts_with("serving"), "{line}");
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        let address = line.trim_end().trim_end_matches('/').rsplit('/').next().unwrap();
-        let origin = format!("http://{address}");
         let mut scene = Self { origin, server, old: Pages::new(), new: Pages::new(), folder };
-        scene.build(FIRST);
         let output = scene.sync("old.db").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         scene.old = pages(&scene.path("old.db"));
@@ -83,7 +92,7 @@ impl Scene {
             write_page(scene.folder.path(), PAGES + n, n);
         }
         fs::remove_file(scene.path("site/docs/001.html")).unwrap();
-        scene.build(SECOND);
+        build(scene.folder.path(), &scene.origin, SECOND);
         assert!(scene.sync("new.db").status().unwrap().success());
         scene.new = pages(&scene.path("new.db"));
         assert_eq!(scene.new.len(), PAGES + PAGES / 3 - 1);
@@ -92,13 +101,6 @@ impl Scene {
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
-    }
-
-    fn build(&self, now: &str) {
-        let mut command = rutter(self.folder.path());
-        command.args(["build", "site", "--out", "public", "--state", "state"]);
-        command.args(["--base-url", &self.origin]).env("SOURCE_DATE_EPOCH", now);
-        assert!(command.status().unwrap().success());
     }
 
     fn sync(&self, database: &str) -> Command {
