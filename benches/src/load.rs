@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,8 +33,10 @@ fn all(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()> {
     write_build(public, 0)?;
     slow_heads(program, public, seconds)?;
     slow_readers(program, public)?;
-    swaps(program, public)?;
-    kills(program, public)
+    kills(program, public)?;
+    let site = public.with_file_name("built");
+    fs::create_dir_all(&site)?;
+    swaps(program, &site)
 }
 
 /// Bytes of a build: each says which, so that a mixture shows.
@@ -56,15 +59,34 @@ fn write_build(public: &Path, build: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// One answer.
+struct Answer {
+    status: u16,
+    tag: String,
+    is_gzip: bool,
+    body: Vec<u8>,
+}
+
 /// One answer: its status, tag and body.
 fn ask(
     stream: &mut BufReader<TcpStream>,
     path: &str,
     tag: &str,
 ) -> anyhow::Result<(u16, String, Vec<u8>)> {
-    let request = format!("GET /{path} HTTP/1.1\r\nHost: a\r\nIf-None-Match: {tag}\r\n\r\n");
+    let Answer { status, tag, body, .. } = ask_with(stream, path, tag, "Accept: */*")?;
+    Ok((status, tag, body))
+}
+
+fn ask_with(
+    stream: &mut BufReader<TcpStream>,
+    path: &str,
+    tag: &str,
+    header: &str,
+) -> anyhow::Result<Answer> {
+    let request =
+        format!("GET /{path} HTTP/1.1\r\nHost: a\r\n{header}\r\nIf-None-Match: {tag}\r\n\r\n");
     stream.get_mut().write_all(request.as_bytes())?;
-    let (mut status, mut tag, mut length) = (0, String::new(), 0);
+    let (mut status, mut tag, mut length, mut is_gzip) = (0, String::new(), 0, false);
     loop {
         let mut line = String::new();
         ensure!(stream.read_line(&mut line)? != 0, "the connection ended");
@@ -76,13 +98,15 @@ fn ask(
             value.clone_into(&mut tag);
         } else if let Some(value) = line.strip_prefix("content-length: ") {
             length = value.parse()?;
+        } else if line == "content-encoding: gzip" {
+            is_gzip = true;
         } else if line.is_empty() {
             break;
         }
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
-    Ok((status, tag, body))
+    Ok(Answer { status, tag, is_gzip, body })
 }
 
 /// Whether body and tag are those of one build.
@@ -182,60 +206,145 @@ fn slow_readers(program: &Path, public: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds are swapped in while clients read.
-fn swaps(program: &Path, public: &Path) -> anyhow::Result<()> {
-    let server = rutter(program, public, &[])?;
+/// A site whose pages all say which build they are of. Every second build
+/// closes the members' page, and only then there is something secret on it.
+fn write_site(site: &Path, build: usize) -> anyhow::Result<()> {
+    let page = |title: &str, word: &str| {
+        let text = format!("<p>Text of {word} {build} for the tests.</p>\n").repeat(200);
+        format!(
+            "<!doctype html><html lang=\"en\"><head><title>{title}</title></head><body><main><h1>{title}</h1>\n{text}</main></body></html>"
+        )
+    };
+    fs::create_dir_all(site.join("members"))?;
+    fs::write(site.join("index.html"), page("Home", "build"))?;
+    fs::write(site.join("page.html"), page("Page", "build"))?;
+    let word = if is_closed(build) { "secret" } else { "build" };
+    fs::write(site.join("members/log.html"), page("Log", word))?;
+    Ok(())
+}
+
+fn is_closed(build: usize) -> bool {
+    build % 2 == 1
+}
+
+/// Builds a site with the program itself.
+fn publish(program: &Path, folder: &Path, build: usize) -> anyhow::Result<()> {
+    write_site(&folder.join("site"), build)?;
+    let mut command = Command::new(program);
+    command.args(["build", "site", "--base-url", "https://harbour.example/", "--out", "public"]);
+    command.args(["--state", "state"]);
+    if is_closed(build) {
+        command.args(["--restricted", "/members/"]);
+    }
+    // Each is a day after the other, so that each publishes.
+    command.env("SOURCE_DATE_EPOCH", (1_767_225_600 + 86_400 * build).to_string());
+    let output = command.current_dir(folder).output()?;
+    // Findings about so small a site are no failure.
+    let is_done = matches!(output.status.code(), Some(0 | 1));
+    ensure!(is_done, "no build: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+/// A form of a file: its path, and what is asked with it.
+const FORMS: [(&str, &str); 6] = [
+    ("page.html", "Accept: text/html"),
+    ("page.html", "Accept: text/markdown"),
+    ("page.md", "Accept: */*"),
+    ("arc-sitemap.json", "Accept-Encoding: identity"),
+    ("arc-sitemap.json", "Accept-Encoding: gzip"),
+    ("members/log.html", "Accept: text/html"),
+];
+
+/// Whether an answer is one of one build: its tag is that of its bytes, and
+/// every line of it names the same build.
+fn is_of_one_build(answer: &Answer) -> anyhow::Result<bool> {
+    let mut text = answer.body.clone();
+    let mut tag = format!("\"{}\"", Digest::of(&text));
+    if answer.is_gzip {
+        text.clear();
+        flate2::read::MultiGzDecoder::new(answer.body.as_slice()).read_to_end(&mut text)?;
+        tag = format!("\"{}-gzip\"", Digest::of(&text));
+    }
+    let text = String::from_utf8(text)?;
+    let mut numbers: Vec<&str> =
+        text.split("Text of ").skip(1).filter_map(|rest| rest.split(' ').nth(1)).collect();
+    let n_named = numbers.len();
+    numbers.dedup();
+    let is_json = text.starts_with('{') && text.ends_with("}\n");
+    Ok(answer.tag == tag && (is_json || (200 <= n_named && numbers.len() == 1)))
+}
+
+/// Real builds are published while clients read every form of what is there,
+/// and a page among them is closed by every second one.
+fn swaps(program: &Path, folder: &Path) -> anyhow::Result<()> {
+    publish(program, folder, 0)?;
+    let state = folder.join("state").display().to_string();
+    let server = rutter(program, &folder.join("public"), &["--state", &state])?;
     let is_over = AtomicBool::new(false);
-    let (n_answers, n_mixed, n_missing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let counts: [AtomicU64; 6] = Default::default();
+    let [n_answers, n_mixed, n_missing, n_secret, n_closed, n_busy] = &counts;
     let started = Instant::now();
     std::thread::scope(|scope| -> anyhow::Result<()> {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {
-                let (is_over, n_answers, n_mixed, n_missing) =
-                    (&is_over, &n_answers, &n_mixed, &n_missing);
-                let address = &server.address;
+                let (is_over, address) = (&is_over, &server.address);
                 scope.spawn(move || -> anyhow::Result<()> {
                     let mut stream = BufReader::new(connect(address, None)?);
                     let mut tag = String::from("\"none\"");
-                    let (name, _) = FILES[number % FILES.len()];
+                    let (name, header) = FORMS[number % FORMS.len()];
+                    let add = |n: &AtomicU64, is_so: bool| {
+                        n.fetch_add(u64::from(is_so), Ordering::Relaxed);
+                    };
                     while !is_over.load(Ordering::Relaxed) {
-                        let (status, found, body) = ask(&mut stream, name, &tag)?;
-                        n_answers.fetch_add(1, Ordering::Relaxed);
-                        let is_fine = match status {
-                            200 => is_whole(&found, &body),
-                            304 => found == tag,
-                            _ => {
-                                n_missing.fetch_add(1, Ordering::Relaxed);
-                                continue;
-                            }
-                        };
-                        n_mixed.fetch_add(u64::from(!is_fine), Ordering::Relaxed);
-                        tag = found;
+                        let answer = ask_with(&mut stream, name, &tag, header)?;
+                        add(n_answers, true);
+                        let is_members = name.starts_with("members/");
+                        match answer.status {
+                            200 => add(n_mixed, !is_of_one_build(&answer)?),
+                            304 => add(n_mixed, answer.tag != tag),
+                            401 if is_members => add(n_closed, true),
+                            // It is not known yet whether it is closed.
+                            503 => add(n_busy, true),
+                            _ => add(n_missing, true),
+                        }
+                        let text = String::from_utf8_lossy(&answer.body);
+                        add(n_secret, text.contains("Text of secret"));
+                        if matches!(answer.status, 200 | 304) {
+                            tag = answer.tag;
+                        }
                     }
                     Ok(())
                 })
             })
             .collect();
+        let mut result = Ok(());
         for build in 1..=SWAPS {
-            write_build(public, build)?;
-            std::thread::sleep(Duration::from_millis(20));
+            result = publish(program, folder, build);
+            if result.is_err() {
+                break;
+            }
         }
         is_over.store(true, Ordering::Relaxed);
         for client in clients {
             client.join().expect("a client does not panic")?;
         }
-        Ok(())
+        result
     })?;
     let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
     println!(
-        "swaps: {SWAPS} of them, {CLIENTS} clients, {} answers in {:.1} s, {} mixed, {} missing",
-        load(&n_answers),
+        "swaps: {SWAPS} builds, {CLIENTS} clients, {} answers in {:.1} s, {} mixed, {} missing, {} of a closed page; it was refused {} times; {} told to come again",
+        load(n_answers),
         started.elapsed().as_secs_f64(),
-        load(&n_mixed),
-        load(&n_missing)
+        load(n_mixed),
+        load(n_missing),
+        load(n_secret),
+        load(n_closed),
+        load(n_busy)
     );
-    ensure!(load(&n_mixed) == 0 && load(&n_missing) == 0, "answers were mixed or missing");
-    ensure!(1000 < load(&n_answers), "too few answers to prove anything");
+    ensure!(load(n_mixed) == 0 && load(n_missing) == 0, "answers were mixed or missing");
+    ensure!(load(n_secret) == 0, "a closed page was shown");
+    ensure!(0 < load(n_closed), "the page was never closed");
+    ensure!(1000 < load(n_answers), "too few answers to prove anything");
     Ok(())
 }
 
