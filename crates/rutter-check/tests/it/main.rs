@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 mod arc;
+mod sites;
 mod spxi;
 
 use std::collections::BTreeMap;

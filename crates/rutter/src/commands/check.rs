@@ -70,13 +70,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     };
     let mut judgements: Vec<Judgement> = Vec::new();
     let mut worst = None;
-    let mut has_failed = false;
+    let mut failed = None;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
         let judged = match judge(path, args, &judging, out) {
             Ok(judged) => judged,
             Err(error) => {
-                has_failed = true;
+                failed = failed.max(Some(Exit::of(&error)));
                 out.error(&error);
                 continue;
             }
@@ -95,8 +95,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         Format::Json => format::json::write(out.data(), &judgements)?,
         Format::Sarif => format::sarif::write(out.data(), &judgements, env!("CARGO_PKG_VERSION"))?,
     }
-    if has_failed {
-        return Ok(Exit::Failure);
+    if let Some(exit) = failed {
+        return Ok(exit);
     }
     let fails = worst.is_some_and(|worst| Severity::from(args.fail_on) <= worst);
     Ok(if fails { Exit::Findings } else { Exit::Clean })

@@ -17,7 +17,9 @@ mod arc;
 mod discover;
 mod drown;
 mod faults;
+mod fix;
 mod kill;
+mod live;
 mod serve;
 mod spxi;
 
