@@ -8,7 +8,7 @@ use std::io;
 
 use rutter_arc::pointer::{self, Found};
 use rutter_arc::{
-    ArcError, Entry, Form, Judge, Limits, Policy, Whole, day_of_name, form, open, rules,
+    ArcError, Entry, Form, Head, Judge, Limits, Policy, Whole, day_of_name, form, open, rules,
 };
 use rutter_finding::{Finding, FindingSink, Place};
 use rutter_page::Private;
@@ -43,13 +43,14 @@ fn file_name(name: &str) -> &str {
     name.strip_suffix(".gz").unwrap_or(name)
 }
 
-/// Judges a sitemap, the changes of a day, or a pointer; gives the number of
-/// entries.
+/// Judges a sitemap, the changes of a day, or a pointer, and hands each entry
+/// on; gives the number of entries and what stands beside them.
 pub(crate) fn sitemap(
     subject: &Subject<'_>,
     judging: &Judging,
+    take: &mut dyn FnMut(&Entry<'_>, u64),
     sink: &mut dyn FindingSink,
-) -> Result<u64, ArcError> {
+) -> Result<(u64, Head), ArcError> {
     let by_name = match file_name(&subject.name).rsplit('.').next() {
         Some("yaml" | "yml") => Form::Yaml,
         Some("jsonld") => Form::Pointer,
@@ -57,13 +58,14 @@ pub(crate) fn sitemap(
     };
     let form = form(&read(subject, SNIFFED)?).unwrap_or(by_name);
     if form == Form::Pointer && pointer::read((subject.open)()?.0, sink)? != Found::Sitemap {
-        return Ok(0);
+        return Ok((0, Head::default()));
     }
     let mut reader = open((subject.open)()?.0, form, Limits::USUAL)?;
     let mut judge = Judge::new(judging.now);
     while reader
         .visit(sink, |entry, idx, sink| {
             judge.see(&entry, idx, sink);
+            take(&entry, idx);
             look_for_private(&entry, idx, sink);
         })?
         .is_some()
@@ -71,7 +73,7 @@ pub(crate) fn sitemap(
     let receipt = reader.finish(sink)?;
     let whole = day_of_name(&subject.name).map_or(Whole::Sitemap, Whole::Day);
     judge.finish(&receipt, whole, sink);
-    Ok(receipt.pages)
+    Ok((receipt.pages, receipt.head))
 }
 
 /// Judges a policy.

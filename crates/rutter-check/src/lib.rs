@@ -171,6 +171,28 @@ pub(crate) fn judge_collection(
     judge_as(subject, judging, Kind::Collection, &mut |_, _| {}, take)
 }
 
+/// Judges an ARC sitemap or the changes of a day and hands each entry on;
+/// gives what stands beside them where the file could be read to its end.
+pub(crate) fn judge_arc(
+    subject: &Subject<'_>,
+    judging: &Judging,
+    take: &mut dyn FnMut(&rutter_arc::Entry<'_>, u64),
+) -> Result<(Judgement, Option<rutter_arc::Head>), io::Error> {
+    let mut judgement = blank(&subject.name, Kind::Arc, judging);
+    match arc::sitemap(subject, judging, take, &mut judgement.report) {
+        Ok((n_entries, head)) => {
+            judgement.entries = Some(n_entries);
+            Ok((judgement, Some(head)))
+        }
+        Err(ArcError::Refused(refusal)) => {
+            judgement.refused = Some(refusal.rule);
+            judgement.report.report(Finding::from(refusal));
+            Ok((judgement, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// A judgement with nothing in it.
 pub(crate) fn blank(name: &str, kind: Kind, judging: &Judging) -> Judgement {
     Judgement {
@@ -201,8 +223,8 @@ fn judge_as(
             signpost::llms(subject, report)?;
             None
         }
-        Kind::Arc => match arc::sitemap(subject, judging, report) {
-            Ok(n_entries) => {
+        Kind::Arc => match arc::sitemap(subject, judging, &mut |_, _| {}, report) {
+            Ok((n_entries, _)) => {
                 judgement.entries = Some(n_entries);
                 None
             }

@@ -163,6 +163,14 @@ impl View<'_> {
         }
     }
 
+    /// Whether two files have the same bytes.
+    pub(crate) fn are_same(&self, one: u32, other: u32) -> bool {
+        match (self.files.open(one), self.files.open(other)) {
+            (Ok((one, _)), Ok((other, _))) => are_same(one, other),
+            _ => false,
+        }
+    }
+
     /// What is compressed must be what lies beside it.
     fn compare_compressed(&mut self, at: u32, plain: u32) {
         let Ok((packed, _)) = self.files.open(at) else { return };
@@ -174,7 +182,8 @@ impl View<'_> {
     }
 }
 
-fn are_same(mut one: impl io::Read, mut other: impl io::Read) -> bool {
+/// Whether two inputs are the same; one that fails is not.
+pub(crate) fn are_same(mut one: impl io::Read, mut other: impl io::Read) -> bool {
     let fill = |input: &mut dyn io::Read, buffer: &mut Vec<u8>| -> Option<()> {
         buffer.clear();
         input.take(64 << 10).read_to_end(buffer).ok().map(|_| ())

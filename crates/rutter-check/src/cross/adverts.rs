@@ -126,27 +126,15 @@ fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
         let deltas = links.iter().filter(|(_, header)| header.kind != Kind::Snapshot);
         let mut before: Option<&Header> = None;
         for (file, header) in deltas {
-            let from = header.chain.as_ref().and_then(|chain| chain.from);
-            let since = header.kind.since();
             if let Some(before) = before {
-                let state = before.chain.as_ref().map(|chain| chain.state);
-                let is_broken = from.is_some() && state.is_some() && from != state;
-                if is_broken {
-                    let place = Place::pointer(1, "/collection/rutter/from");
-                    let detail = format!("it follows no state of {}", before.generated);
-                    said.push((*file, Finding::new(&rules::CHAIN_GAP, place, detail)));
-                } else if since.is_some_and(|since| before.generated < since) {
-                    gap(*file, since, before, said);
-                }
+                follow(*file, header, before, said);
             } else {
                 let snapshots = links.iter().filter(|(_, other)| other.kind == Kind::Snapshot);
-                // Changes before the oldest snapshot are in it.
-                let oldest = snapshots.map(|(_, other)| *other).min_by_key(|other| other.generated);
-                if let Some(oldest) = oldest
-                    && oldest.generated < header.generated
-                    && since.is_some_and(|since| oldest.generated < since)
-                {
-                    gap(*file, since, oldest, said);
+                // A reader begins with the last snapshot before the first delta.
+                let snapshots = snapshots.map(|(_, other)| *other);
+                let earlier = snapshots.filter(|other| other.generated < header.generated);
+                if let Some(start) = earlier.max_by_key(|other| other.generated) {
+                    follow(*file, header, start, said);
                 }
             }
             before = Some(header);
@@ -154,14 +142,17 @@ fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
     }
 }
 
-fn gap(
-    file: u32,
-    since: Option<rutter_page::Timestamp>,
-    before: &Header,
-    said: &mut Vec<(u32, Finding)>,
-) {
-    let since = since.map(|since| since.to_string()).unwrap_or_default();
-    let detail = format!("it begins at {since}, the last one ended at {}", before.generated);
-    let place = Place::pointer(1, "/collection/since");
-    said.push((file, Finding::new(&rules::DELTA_GAP, place, detail)));
+/// Whether a delta follows what comes before it.
+fn follow(file: u32, delta: &Header, before: &Header, said: &mut Vec<(u32, Finding)>) {
+    let from = delta.chain.as_ref().and_then(|chain| chain.from);
+    let state = before.chain.as_ref().map(|chain| chain.state);
+    if from.is_some() && state.is_some() && from != state {
+        let place = Place::pointer(1, "/collection/rutter/from");
+        let detail = format!("it does not follow the state of {}", before.generated);
+        said.push((file, Finding::new(&rules::CHAIN_GAP, place, detail)));
+    } else if let Some(since) = delta.kind.since().filter(|since| before.generated < *since) {
+        let detail = format!("it begins at {since}, the last one ended at {}", before.generated);
+        let place = Place::pointer(1, "/collection/since");
+        said.push((file, Finding::new(&rules::DELTA_GAP, place, detail)));
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn compare(view: &mut View<'_>) {
     let mut secret: HashMap<u64, Option<usize>> = HashMap::new();
     for (n, row) in view.rows.list.iter().enumerate() {
         let Some(page) = &row.page else { continue };
-        if view.closed(row).is_none_or(|closed| closed < Closed::NoIndex) {
+        if !matches!(view.closed(row), Some(Closed::NoIndex | Closed::Login)) {
             continue;
         }
         for run in page.pieces.iter().flat_map(|piece| &piece.runs) {

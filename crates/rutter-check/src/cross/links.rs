@@ -1,6 +1,8 @@
 //! Links inside files for machines: each must lead to something, and to
 //! nothing that is closed.
 
+use std::collections::HashMap;
+
 use rutter_arc::pointer::{self, Found};
 use rutter_finding::{Finding, Place, quoted};
 use rutter_page::order_to_models;
@@ -12,21 +14,23 @@ use crate::site::View;
 
 pub(super) fn compare(view: &mut View<'_>) {
     let mut said: Vec<(u32, Finding)> = Vec::new();
-    of_robots(view, &mut said);
-    of_llms(view, &mut said);
+    // Without any page it is a handful of files, not a site.
+    let is_site = view.rows.list.iter().any(|row| row.page.is_some());
+    of_robots(view, is_site, &mut said);
+    of_llms(view, is_site, &mut said);
     of_pointer(view, &mut said);
     for (file, finding) in said {
         view.book.say(file, finding);
     }
 }
 
-fn of_robots(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+fn of_robots(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
     let (Some((file, robots)), Some(home)) = (&view.machine.robots, view.home) else { return };
     let mut named = Vec::new();
     for (line, url) in robots.sitemaps() {
         match view.files.resolve(home, url) {
             Some(at) => named.push(at),
-            None if view.is_own(url) && !view.files.is_live() => {
+            None if is_site && view.is_own(url) && !view.files.is_live() => {
                 said.push((*file, in_line(&rules::ROBOTS_SITEMAP, line, quoted(url))));
             }
             None => {}
@@ -64,7 +68,9 @@ fn of_robots(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
     }
 }
 
-fn of_llms(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
+    let twins = view.rows.list.iter().enumerate();
+    let twins: HashMap<u32, usize> = twins.filter_map(|(at, row)| Some((row.twin?, at))).collect();
     for (file, text) in &view.machine.llms {
         if let Some(order) = order_to_models(text) {
             said.push((*file, Finding::new(&rules::ORDER, Place::WHOLE, quoted(order))));
@@ -73,7 +79,7 @@ fn of_llms(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
         if !unseen.is_nothing() {
             said.push((*file, Finding::new(&rules::UNSEEN, Place::WHOLE, unseen.shown())));
         }
-        let Some(home) = view.home else { continue };
+        let Some(home) = view.home.filter(|_| is_site) else { continue };
         let parsed = llms::parse(text);
         let links = parsed.links().map(|link| link.url.as_str());
         for url in links {
@@ -86,19 +92,22 @@ fn of_llms(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
             if !view.is_own(url) || view.files.is_live() {
                 continue;
             }
-            let line =
-                (1..).zip(text.lines()).find(|(_, line)| line.contains(url)).map_or(1, |(n, _)| n);
+            let line = || {
+                let found = (1..).zip(text.lines()).find(|(_, line)| line.contains(url));
+                found.map_or(1, |(n, _)| n)
+            };
             let Some(at) = view.files.resolve(home, url) else {
-                said.push((*file, in_line(&rules::LINK_BROKEN, line, quoted(url))));
+                said.push((*file, in_line(&rules::LINK_BROKEN, line(), quoted(url))));
                 continue;
             };
             let row = view.rows.find(view.files, home, url).and_then(|at| view.rows.get(at));
-            let row = row.or_else(|| view.rows.list.iter().find(|row| row.twin == Some(at)));
+            let of_twin = || twins.get(&at).and_then(|at| view.rows.list.get(*at));
+            let row = row.or_else(of_twin);
             if let Some(row) = row
                 && let Some(closed) = view.closed(row)
             {
                 let detail = closed_detail(&row.url, closed);
-                said.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
+                said.push((*file, in_line(&rules::LINK_CLOSED, line(), detail)));
             }
         }
     }

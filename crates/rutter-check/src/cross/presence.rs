@@ -98,6 +98,11 @@ fn is_looked_at(row: &Row) -> bool {
     row.page.as_ref().is_some_and(|page| page.digests.iter().any(Option::is_some))
 }
 
+/// Whether a collection could hold it.
+fn is_oversize(row: &Row) -> bool {
+    row.page.as_ref().is_some_and(|page| page.is_oversize)
+}
+
 fn of_collections(
     view: &View<'_>,
     facts: &Facts,
@@ -122,6 +127,7 @@ fn of_collections(
         }
     } else if facts.has_collections
         && closed.is_none()
+        && !is_oversize(row)
         && is_there(view, row)
         && is_looked_at(row)
         && (!facts.has_sitemap || row.listed.is_some())
@@ -190,7 +196,12 @@ fn of_twin(facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
             let finding = Finding::new(&rules::CLOSED_TWIN, Place::WHOLE, closed.reason());
             said.push((twin, finding));
         }
-        (None, None) if facts.has_twins && row.listed.is_some() && row.page.is_some() => {
+        (None, None)
+            if facts.has_twins
+                && row.listed.is_some()
+                && row.page.is_some()
+                && !is_oversize(row) =>
+        {
             let file = row.file.unwrap_or_default();
             said.push((file, Finding::new(&rules::TWIN_MISSING, Place::WHOLE, "")));
         }

@@ -6,13 +6,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rutter_finding::{Finding, FindingSink, Place, Rule};
+use rutter_finding::{Finding, FindingSink, Place, Rule, Severity};
 
 use super::files::{FileKind, Files};
 use crate::{Judgement, Judging, Kind};
 
-/// Most pages that are named for one rule.
-const MOST_PAGES: u32 = 1000;
+/// Most pages that are named for one rule: what hardly matters is soon said.
+fn most_pages(severity: Severity) -> u32 {
+    match severity {
+        Severity::Note => 5,
+        Severity::Warning => 100,
+        Severity::Error => 1000,
+    }
+}
 
 /// The book of a site.
 pub(crate) struct Book<'b> {
@@ -69,12 +75,10 @@ impl<'b> Book<'b> {
     pub(crate) fn say(&mut self, at: u32, finding: Finding) {
         let kind = self.files.get(at).kind;
         if kind != FileKind::Other {
-            if finding.rule.severity(self.judging.mode).is_none() {
-                return;
-            }
+            let Some(severity) = finding.rule.severity(self.judging.mode) else { return };
             let n_told = self.pages_of_rule.entry(finding.rule.code).or_default();
             *n_told += 1;
-            if MOST_PAGES < *n_told {
+            if most_pages(severity) < *n_told {
                 self.untold.entry(finding.rule.code).or_insert((finding.rule, 0)).1 += 1;
                 return;
             }

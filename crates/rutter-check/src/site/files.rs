@@ -76,6 +76,9 @@ impl Files {
                     continue;
                 };
                 let Ok(kind) = entry.file_type() else { continue };
+                if name == ".rutter" && kind.is_dir() {
+                    say(&format!("{prefix}{name}"), &rules::STATE_PUBLISHED, String::new());
+                }
                 let is_known = name == ".well-known" || !name.starts_with('.');
                 if kind.is_dir() && is_known && name != "node_modules" {
                     if DEEPEST <= depth {

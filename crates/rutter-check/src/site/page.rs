@@ -20,7 +20,10 @@ const LONGEST_HEAD: usize = 256 << 10;
 /// Text below which a form or a way elsewhere is the whole page.
 const SHORT: usize = 600;
 /// Words a page must have before a share of them says something.
-const FEW_WORDS: usize = 60;
+const FEW_WORDS: usize = 150;
+
+/// Words of a block that is a paragraph and no label.
+const FEW_IN_PROSE: usize = 12;
 
 /// What is kept of a page.
 #[derive(Debug, Default)]
@@ -33,6 +36,8 @@ pub(crate) struct PageSeen {
     pub(crate) links_index: bool,
     /// A Markdown form that its head names.
     pub(crate) twin_link: Option<Box<str>>,
+    /// Whether no collection may hold it for its size.
+    pub(crate) is_oversize: bool,
     /// Whether its bytes are those the build read; `None` where nobody knows.
     pub(crate) is_as_built: Option<bool>,
     /// Digest of its bytes, and of its text where that is another.
@@ -88,6 +93,10 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
     let extraction = html(job.bytes, &Options::new(url, job.now));
     facts(&extraction, &mut looked.seen);
     looked.seen.closed = closed_of(&extraction, job.bytes, job.now);
+    looked.seen.is_oversize = extraction
+        .findings
+        .iter()
+        .any(|it| it.rule.code == rutter_extract::rules::TOO_MANY_BLOCKS.code);
     // How well a page reads matters where it is read.
     let is_open = looked.seen.closed.is_none();
     looked.of_page.extend(extraction.findings.iter().filter(|_| is_open).cloned());
@@ -122,6 +131,7 @@ fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
     looked.seen.title = known.title.clone();
     looked.seen.language = None;
     looked.of_page.extend(known.findings.iter().cloned());
+    looked.seen.is_oversize = known.line.is_none();
 }
 
 /// What a page says of itself.
@@ -203,6 +213,7 @@ fn asks_for_password(bytes: &[u8]) -> bool {
 struct Own {
     piece: Piece,
     n_words: usize,
+    is_prose: bool,
 }
 
 fn own_blocks(extraction: &Extraction) -> Vec<Own> {
@@ -210,7 +221,8 @@ fn own_blocks(extraction: &Extraction) -> Vec<Own> {
     let own = |(at, block): (u32, &Block<'_>)| {
         let texts = texts_of(block);
         let (_, n_words) = words::whole(&texts);
-        words::piece(at, &texts).map(|piece| Own { piece, n_words })
+        let is_prose = matches!(block, Block::Text(_) | Block::Quote(_)) && FEW_IN_PROSE <= n_words;
+        words::piece(at, &texts).map(|piece| Own { piece, n_words, is_prose })
     };
     blocks.filter_map(own).collect()
 }
@@ -254,7 +266,9 @@ fn compare(scp: &Delivered, extraction: &Extraction, own: &[Own], found: &mut Ve
             Share::Part => {}
         }
     }
-    let n_own: usize = own.iter().map(|own| own.n_words).sum();
+    // Lists and tables may be what all pages of the site have.
+    let prose = own.iter().filter(|own| own.is_prose);
+    let n_own: usize = prose.map(|own| own.n_words).sum();
     if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
         let detail = format!("{} of about {n_own} words", scp.n_words);
         found.push(Finding::new(&rules::DELIVERED_SHORT, Place::line(scp.line), detail));

@@ -211,11 +211,27 @@ fn push_plain(line: &str, out: &mut String) {
         let (before, behind) = rest.split_at(at);
         let picture = before.rfind("![");
         out.push_str(picture.map_or(before, |start| before.get(..start).unwrap_or_default()));
-        let target = behind.get(2..).unwrap_or_default();
-        rest = target.find(')').and_then(|end| target.get(end + 1..)).unwrap_or_default();
+        rest = behind_target(behind.get(2..).unwrap_or_default());
         out.push(' ');
     }
     out.push_str(rest);
+}
+
+/// What stands behind the address of a link; brackets in it come in pairs.
+fn behind_target(text: &str) -> &str {
+    if let Some(inner) = text.strip_prefix('<') {
+        return inner.split_once(">)").map_or("", |(_, rest)| rest);
+    }
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return text.get(at + 1..).unwrap_or_default(),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    ""
 }
 
 #[cfg(test)]
@@ -238,6 +254,8 @@ mod tests {
     fn ours_markdown_loses_addresses_and_pictures() {
         let text = "See [the tides](https://h.example/a b) ![a boat](x.png) now.\n\n```rust\nlet a = 1;\n```\n";
         assert_eq!(paragraphs(text), ["See [the tides    now.\n", "let a = 1;\n"]);
+        let text = "[`get(x)`](<https://h.example/a#get(x)>) is [here](/b(c)d).";
+        assert_eq!(paragraphs(text), ["[`get(x)`  is [here .\n"]);
         let chinese = piece(0, &["港口今天开放到晚上"]).unwrap();
         assert_eq!(look(&[chinese], &["通知：港口今天开放到晚上。"]), [Share::All]);
     }

@@ -8,6 +8,7 @@
 mod arc;
 mod examples;
 mod formats;
+mod sites;
 mod spxi;
 
 use std::collections::BTreeMap;

@@ -54,13 +54,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let mut seen = Seen::default();
     seen.overview.now = judging.now;
     let mut judgements: Vec<Judgement> = Vec::new();
-    let mut has_failed = false;
+    let mut failed = None;
     for path in &args.files {
         // A file that cannot be had does not keep the others from their verdict.
         match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
-                has_failed = true;
+                failed = failed.max(Some(Exit::of(&error)));
                 out.error(&error);
             }
         }
@@ -69,8 +69,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     if let [only] = args.files.as_slice() {
         overview.subject = only.display().to_string();
     }
+    let has_failed = failed.is_some();
     let found = Found { judgements, overview, mode: judging.mode, has_failed };
-    tell::tell(&asked, found, &reopen, out)
+    let exit = tell::tell(&asked, found, &reopen, out)?;
+    Ok(failed.unwrap_or(exit))
 }
 
 /// What the judged inputs are, beside their judgements.

@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// When the site is built first, a day later again, and when it is judged.
-const TIMES: [i64; 3] = [1_793_491_200, 1_793_577_600, 1_793_581_200];
+pub(crate) const TIMES: [i64; 3] = [1_793_491_200, 1_793_577_600, 1_793_581_200];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,11 +74,11 @@ struct Edit {
 }
 
 /// The example, built twice, and its state.
-struct Built {
-    folder: tempfile::TempDir,
+pub(crate) struct Built {
+    pub(crate) folder: tempfile::TempDir,
 }
 
-static BUILT: LazyLock<Built> = LazyLock::new(|| {
+pub(crate) static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     copy(&root, folder.path());
@@ -331,7 +331,7 @@ fn plant(fault: &Fault, dir: &Path) {
 }
 
 /// `{all-snapshot}` stands for the path of that collection without endings.
-fn resolved(text: &str, dir: &Path) -> String {
+pub(crate) fn resolved(text: &str, dir: &Path) -> String {
     let mut out = text.to_owned();
     while let Some(start) = out.find('{') {
         let Some(end) = out[start..].find('}').map(|at| start + at) else { break };

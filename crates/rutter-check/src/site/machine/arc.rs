@@ -1,6 +1,6 @@
 //! The ARC sitemap in all its forms, and the changes of each day.
 
-use rutter_arc::{ArcError, Consent, Entry, Form, Limits, day_of_name, open};
+use rutter_arc::{Consent, Entry, day_of_name};
 use rutter_finding::{Finding, Place};
 use rutter_page::{LineDigest, order_to_models};
 
@@ -21,14 +21,15 @@ impl View<'_> {
         let copy = self.files.at_root(self.home, well_known);
         let Some(main) = root.or(copy) else { return };
         self.read_sitemap_of_arc(main);
-        if let (Some(copy), true) = (copy, root.is_some()) {
-            self.judge(copy);
-            self.compare_copy(copy, Form::Json);
+        if let (Some(copy), Some(root)) = (copy, root) {
+            // The same bytes need not be judged twice.
+            if !self.are_same(copy, root) {
+                self.compare_copy(copy);
+            }
         }
         for name in ["arc-sitemap.yaml", "arc-sitemap.yml"] {
             if let Some(yaml) = self.files.at_root(self.home, name) {
-                self.judge(yaml);
-                self.compare_copy(yaml, Form::Yaml);
+                self.compare_copy(yaml);
             }
         }
         let days: Vec<(u32, String)> = self
@@ -42,12 +43,14 @@ impl View<'_> {
             .collect();
         let mut n_said = 0;
         for (at, path) in days {
-            self.judge(at);
-            let Some(Some(_)) = day_of_name(&path) else { continue };
+            let Some(Some(_)) = day_of_name(&path) else {
+                self.judge(at);
+                continue;
+            };
             let name = path.rsplit('/').next().unwrap_or_default();
             let name = name.trim_end_matches(".json").to_owned();
             let mut said = Vec::new();
-            let head = self.each_entry(at, Form::Json, &mut |entry, idx| {
+            let head = self.each_entry(at, &mut |entry, idx| {
                 if n_said < MOST_SAID {
                     n_said += 1;
                     said.push((entry.url.key().into(), number(entry), entry.removed, idx));
@@ -60,10 +63,9 @@ impl View<'_> {
     }
 
     fn read_sitemap_of_arc(&mut self, at: u32) {
-        self.judge(at);
         let (mut found, mut latest, mut sum) = (Vec::new(), None, 0_u64);
         let mut said = Vec::new();
-        let head = self.each_entry(at, Form::Json, &mut |entry, idx| {
+        let head = self.each_entry(at, &mut |entry, idx| {
             latest = latest.max(entry.lastmod);
             sum = sum.wrapping_add(number(entry));
             if let Some(order) = entry.ai_summary.as_deref().and_then(order_to_models) {
@@ -97,12 +99,12 @@ impl View<'_> {
         self.machine.arc = Some(ArcFile { file: at, head, latest, sum });
     }
 
-    fn compare_copy(&mut self, at: u32, form: Form) {
+    fn compare_copy(&mut self, at: u32) {
         let Some(arc) = &self.machine.arc else { return };
         let (wanted, generated) = (arc.sum, arc.head.generated_at);
         let mut sum = 0_u64;
         // What cannot be read was told by its own judgement.
-        let head = self.each_entry(at, form, &mut |entry, _| sum = sum.wrapping_add(number(entry)));
+        let head = self.each_entry(at, &mut |entry, _| sum = sum.wrapping_add(number(entry)));
         let Some(head) = head else { return };
         let detail = if head.generated_at != generated {
             "it was generated at another time"
@@ -114,19 +116,25 @@ impl View<'_> {
         self.book.say(at, Finding::new(&rules::ARC_COPIES, Place::WHOLE, detail));
     }
 
-    /// Hands each entry on; `None` where the file cannot be read to its end.
+    /// Judges a file and hands each entry on; `None` where it cannot be read
+    /// to its end.
     fn each_entry(
-        &self,
+        &mut self,
         at: u32,
-        form: Form,
         take: &mut dyn FnMut(&Entry<'_>, u64),
     ) -> Option<rutter_arc::Head> {
-        let mut read = || -> Result<rutter_arc::Head, ArcError> {
-            let mut reader = open(self.files.open(at)?.0, form, Limits::USUAL)?;
-            while reader.visit(&mut (), |entry, idx, _| take(&entry, idx))?.is_some() {}
-            Ok(reader.finish(&mut ())?.head)
-        };
-        read().ok()
+        let open = || self.files.open(at);
+        let subject = crate::Subject { name: self.files.path(at).to_owned(), open: &open };
+        match crate::judge_arc(&subject, &self.judging.judging, take) {
+            Ok((judgement, head)) => {
+                self.book.enter(judgement);
+                head
+            }
+            Err(error) => {
+                self.unreadable(at, &error);
+                None
+            }
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 //! of a section and the deltas after it deliver goes to the rows.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
 
 use rutter_finding::{Finding, FindingSink as _, Place};
 use rutter_page::{LineDigest, Private};
+use rutter_scp::advert;
 use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
 
 use super::Held;
@@ -18,6 +20,8 @@ use crate::site::words;
 const MOST: usize = 2000;
 /// Numbers of runs that are kept for all pages together.
 const MOST_RUNS: usize = 6_000_000;
+/// Largest window of a zstd frame, as a power of two (D38).
+const LARGEST_WINDOW: u32 = 23;
 /// Most pieces of one page that are kept.
 const MOST_PIECES: usize = 192;
 
@@ -41,12 +45,6 @@ impl View<'_> {
         }
         let current = self.current();
         let has_all = current.iter().any(|(section, _)| section == "all");
-        for idx in 0..self.machine.collections.len() {
-            let is_current = current.iter().any(|(_, used)| used.contains(&idx));
-            if !is_current {
-                self.read_collection(idx, Use::Nothing);
-            }
-        }
         for (n, (section, used)) in current.iter().enumerate() {
             for idx in used {
                 let is_whole = section == "all" || !has_all;
@@ -54,6 +52,69 @@ impl View<'_> {
                 self.read_collection(*idx, how);
             }
         }
+        for idx in 0..self.machine.collections.len() {
+            let is_current = current.iter().any(|(_, used)| used.contains(&idx));
+            if !is_current && !self.vouch(idx) {
+                self.read_collection(idx, Use::Nothing);
+            }
+        }
+    }
+
+    /// Vouches for a file that holds the same text as one that was verified,
+    /// in another coding: it is decoded and compared, not judged again.
+    fn vouch(&mut self, idx: usize) -> bool {
+        let Some(held) = self.machine.collections.get(idx) else { return false };
+        let (file, path) = (held.file, self.files.path(held.file));
+        let stem = |path: &str| path.find(".scp").and_then(|at| path.get(..at)).map(str::to_owned);
+        let same = self.machine.collections.iter().find(|other| {
+            other.receipt.is_some()
+                && other.file != file
+                && stem(self.files.path(other.file)) == stem(path)
+        });
+        let Some(other) = same else { return false };
+        let Some(receipt) = other.receipt.clone() else { return false };
+        let decoded = |at: u32| {
+            let (input, size) = self.files.open(at).ok()?;
+            let text: Box<dyn io::Read> = match self.files.path(at).rsplit_once('.')?.1 {
+                "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
+                "zst" => {
+                    let mut decoder = zstd::Decoder::new(input).ok()?;
+                    decoder.window_log_max(LARGEST_WINDOW).ok()?;
+                    Box::new(decoder)
+                }
+                _ => input,
+            };
+            // One that was verified tells how much there can be.
+            Some((text.take(receipt.decoded + 1), size?))
+        };
+        let (Some((ours, size)), Some((theirs, _))) = (decoded(file), decoded(other.file)) else {
+            return false;
+        };
+        if !crate::site::are_same(ours, theirs) {
+            return false;
+        }
+        let mut receipt = receipt;
+        receipt.coded = size;
+        let name = self.files.path(file).to_owned();
+        let mut judgement = crate::blank(&name, crate::Kind::Collection, &self.judging.judging);
+        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
+        if let Some(one) = advert {
+            let report = &mut judgement.report;
+            let compared =
+                advert::compare(&one.advert, &receipt.header, None, report).and_then(|()| {
+                    advert::compare(&one.advert, &receipt.header, Some(&receipt), report)
+                });
+            if let Err(refusal) = compared {
+                judgement.refused = Some(refusal.rule);
+                judgement.report.report(Finding::from(refusal));
+            }
+        }
+        judgement.receipt = Some(receipt.clone());
+        self.book.enter(judgement);
+        if let Some(held) = self.machine.collections.get_mut(idx) {
+            held.receipt = Some(receipt);
+        }
+        true
     }
 
     fn header_of(&self, file: u32) -> Option<Header> {

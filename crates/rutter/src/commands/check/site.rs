@@ -25,6 +25,9 @@ pub(crate) struct SiteArgs {
     /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Folder with the state of the build [default: `state` of rutter.toml, else .rutter]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
     /// Look at all pages, also those whose bytes the last build knew
     #[arg(long)]
     pub(crate) reread: bool,
@@ -150,23 +153,30 @@ impl Settings {
             Some(file) => Some(file.clone()),
             None => config::find(Some(dir))?,
         };
-        let Some(file) = file else { return Ok(Self::default()) };
+        let built = |state: PathBuf| {
+            let is_built = rutter_build::is_built_into(&state, dir);
+            is_built.then_some(state)
+        };
+        let Some(file) = file else {
+            let state = args.state.clone().unwrap_or_else(|| PathBuf::from(STATE));
+            return Ok(Self { state: built(state), ..Self::default() });
+        };
         let config = config::load(&Flags::default(), Some(&file), &config::environment)?;
         let written = &config.written;
         let from = file.parent().map(Path::to_owned).unwrap_or_default();
         let path = |given: &config::Given<PathBuf>| from.join(&given.value);
         let state = written.state.as_ref().map_or_else(|| from.join(STATE), path);
-        let is_built = rutter_build::is_built_into(&state, dir);
+        let state = built(args.state.clone().unwrap_or(state));
         let is_meant = |other: &Option<config::Given<PathBuf>>| {
             other.as_ref().is_some_and(|other| real(&path(other)) == real(dir))
         };
         // Settings for another folder say nothing of this one.
-        let is_meant = is_built || is_meant(&written.site) || is_meant(&written.out);
+        let is_meant = state.is_some() || is_meant(&written.site) || is_meant(&written.out);
         let base = written.base_url.as_ref().filter(|_| is_meant);
         let is_site = written.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));
         Ok(Self {
             base: base.map(|base| base.value.as_str().to_owned()),
-            state: is_built.then_some(state),
+            state,
             target: (!is_site).then(|| dir.to_owned()),
             config: Some(config),
         })

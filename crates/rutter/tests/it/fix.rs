@@ -1,0 +1,71 @@
+//! `rutter check --fix`: what it mends, and what it leaves alone.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn rutter(folder: &Path, args: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
+    let settings = std::env::vars_os().map(|(name, _)| name);
+    for name in settings.filter(|name| name.to_string_lossy().starts_with("RUTTER_")) {
+        program.env_remove(name);
+    }
+    program.args(args).current_dir(folder).env("SOURCE_DATE_EPOCH", "1793491200").output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    let (data, talk) = (&output.stdout, &output.stderr);
+    format!("{}{}", String::from_utf8_lossy(data), String::from_utf8_lossy(talk))
+}
+
+const PAGE: &str = "<!DOCTYPE html><html lang=en><head><title>Tides</title>\
+    <meta name=description content='When the water is high.'></head><body><main><h1>Tides</h1>\
+    <p>High water is at noon, and low water is six hours and twelve minutes later.</p></main>";
+
+#[test]
+fn ours_a_built_site_is_built_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site");
+    fs::create_dir(&site).unwrap();
+    fs::write(site.join("index.html"), PAGE).unwrap();
+    fs::write(
+        folder.path().join("rutter.toml"),
+        "site = \"site\"\nbase-url = \"https://h.example/\"\n",
+    )
+    .unwrap();
+    assert!(rutter(folder.path(), &["build"]).status.success());
+    let clean = rutter(folder.path(), &["check", "site", "--fail-on", "warning"]);
+    assert_eq!(clean.status.code(), Some(0), "{}", said(&clean));
+    assert!(said(&clean).contains("1 known from the build"), "{}", said(&clean));
+
+    fs::write(site.join("index.html"), PAGE.replace("noon", "one")).unwrap();
+    let stale = rutter(folder.path(), &["check", "site", "--fail-on", "warning"]);
+    assert_eq!(stale.status.code(), Some(1));
+    assert!(said(&stale).contains("XL024"), "{}", said(&stale));
+
+    let mended = rutter(folder.path(), &["check", "site", "--fail-on", "warning", "--fix"]);
+    assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
+    assert!(said(&mended).contains("fix: built again: "), "{}", said(&mended));
+    assert_eq!(fs::read_to_string(site.join("index.html")).unwrap(), PAGE.replace("noon", "one"));
+}
+
+#[test] // D81
+fn ours_the_sitemap_is_named_between_marks() {
+    let folder = tempfile::tempdir().unwrap();
+    let robots = folder.path().join("robots.txt");
+    let own = "# mine\nUser-agent: *\nDisallow: /x\n";
+    fs::write(folder.path().join("index.html"), PAGE).unwrap();
+    fs::write(&robots, own).unwrap();
+    let sitemap = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url>\
+        <loc>https://h.example/</loc></url></urlset>";
+    fs::write(folder.path().join("sitemap.xml"), sitemap).unwrap();
+    let args = ["check", ".", "--as", "https://h.example", "--fix"];
+    let mended = rutter(folder.path(), &args);
+    assert!(!said(&mended).contains("XL083"), "{}", said(&mended));
+    let text = fs::read_to_string(&robots).unwrap();
+    assert!(text.starts_with(own), "{text}");
+    assert!(text.contains("# rutter:begin\nSitemap: https://h.example/sitemap.xml\n"), "{text}");
+    let again = rutter(folder.path(), &args);
+    assert!(!said(&again).contains("fix:"), "{}", said(&again));
+    assert_eq!(fs::read_to_string(&robots).unwrap(), text);
+}
