@@ -120,7 +120,7 @@ fn push_block(block: &Value, out: &mut String) -> anyhow::Result<()> {
             writeln!(out, "<h{level}>{}</h{level}>", text("text"))?;
         }
         "code" => {
-            writeln!(out, "<pre><code class=\"language-python\">{}</code></pre>", text("code"))?
+            writeln!(out, "<pre><code class=\"language-python\">{}</code></pre>", text("code"))?;
         }
         "list" => {
             out.push_str("<ul>");

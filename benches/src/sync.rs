@@ -270,7 +270,7 @@ fn by_collection(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Resul
 /// Seconds of `curl`, `rutter check` and a bare insert, one after the other.
 fn in_parts(place: &Place<'_>) -> anyhow::Result<f64> {
     let scp = place.folder.join("public/scp");
-    let is_snapshot = |name: &str| name.starts_with("all-snapshot-") && name.ends_with(".zst");
+    let is_snapshot = |name: &str| name.starts_with("all-snapshot-") && name.contains(".scp.zst");
     let mut names: Vec<String> = fs::read_dir(scp)?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| is_snapshot(name))
