@@ -422,9 +422,8 @@ impl Walk<'_> {
                 .is_some_and(|said| matches!(said, Said::Sitemap(_) | Said::Arc(_) | Said::Spxi));
         // Whoever asks for it himself does not want it asked twice.
         let is_theirs = self.old.mine.contains(&key);
-        let is_known = |old: &&Remembered| match is_theirs {
-            true => old.said.is_some(),
-            false => !is_entry && old.is_recent(self.now),
+        let is_known = |old: &&Remembered| {
+            if is_theirs { old.said.is_some() } else { !is_entry && old.is_recent(self.now) }
         };
         if let Some(old) = old.as_ref().filter(is_known) {
             let outcome = match &old.said {

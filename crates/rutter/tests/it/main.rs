@@ -19,6 +19,7 @@ mod drown;
 mod kill;
 mod serve;
 mod spxi;
+mod sync;
 
 use std::fmt::Write as _;
 use std::fs;
