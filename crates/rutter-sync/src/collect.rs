@@ -90,8 +90,8 @@ pub(crate) async fn collect(
     if visit.memo.needs_snapshot {
         round.learned.broken.extend(replica(visit)?.sections.into_keys());
     }
-    let mut last = None;
-    for number in 0..=ROUNDS {
+    let mut is_over = false;
+    for number in 0.. {
         let replica = replica(visit)?;
         let plan = plan(visit.now, &policy(visit), &offer, &replica, &round.learned);
         if number == 0 {
@@ -103,15 +103,13 @@ pub(crate) async fn collect(
                 reasons.insert(section.clone(), step.reason);
             }
         }
-        // The last plan is only looked at.
-        let is_over = number == ROUNDS || !run(visit, &mut round, &plan, adverts).await?;
-        last = Some(plan);
-        if is_over {
-            break;
+        // The last plan is only looked at: it says what is not here.
+        if is_over || number == ROUNDS {
+            return settle(visit, round, &plan, &reasons);
         }
+        is_over = !run(visit, &mut round, &plan, adverts).await?;
     }
-    let Some(plan) = last else { return Ok(round.ended) };
-    settle(visit, round, &plan, &reasons)
+    Ok(round.ended)
 }
 
 struct Round {

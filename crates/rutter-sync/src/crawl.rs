@@ -35,6 +35,7 @@ use crate::gate::key_of;
 use crate::layers::Gathered;
 use crate::options::Event;
 use crate::page::{self, Raw, Ready};
+use crate::plan::Reason;
 use crate::report::{Better, Kind};
 use crate::tally::counted;
 use crate::urls;
@@ -602,7 +603,9 @@ fn remove(
     is_whole: bool,
 ) -> Result<(), VisitError> {
     let sections = visit.visitor.store.sections(visit.publisher)?;
-    let is_ours = |name: &str| name == WEB || ended.failed.contains_key(name);
+    // Where only a file is broken, the next good one tells what went away.
+    let is_over = |name: &str| ended.failed.get(name) == Some(&Reason::NotOffered);
+    let is_ours = |name: &str| name == WEB || is_over(name);
     for section in sections.iter().filter(|section| is_ours(&section.name)) {
         let mut leaving: BTreeMap<String, Why> = BTreeMap::new();
         for key in urls::keys(visit, &section.name)? {

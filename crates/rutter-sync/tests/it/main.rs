@@ -1,6 +1,12 @@
-//! The planner, by cases and by random histories.
+//! The planner by cases and by random histories; visits to sites of every
+//! kind, to such that misbehave, and to such that are not to be visited.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
+mod bay;
 mod cases;
+mod faults;
 mod histories;
+mod pages;
+mod safety;
+mod visits;

@@ -25,6 +25,7 @@ mod replica;
 mod repository;
 mod serve;
 mod spxi;
+mod sync;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,0 +1,204 @@
+//! A site that does what it is told, and somebody who visits it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rutter_fetch::rehearse::{ManualClock, Names, Switchboard};
+use rutter_fetch::{Clock, Means, Record, Settings, Url};
+use rutter_page::{Digest, Timestamp};
+use rutter_store::{MemoryStore, Selection, Store};
+use rutter_sync::{Options, Report, VisitError, Visitor};
+use rutter_testkit::server::{Hands, Reply, Server};
+
+pub(crate) const HARBOUR: &str = "93.184.216.34";
+pub(crate) const SITE: &str = "http://harbour.example/";
+
+pub(crate) struct Bay {
+    pub(crate) server: Server,
+    pub(crate) clock: ManualClock,
+    pub(crate) names: Names,
+    pub(crate) lines: Switchboard,
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) log: Arc<Mutex<Vec<Record>>>,
+    folder: tempfile::TempDir,
+}
+
+/// A page, its state and its words.
+pub(crate) type Seen = (String, String, Option<String>);
+
+impl Bay {
+    pub(crate) fn new() -> Self {
+        let clock = ManualClock::new(Timestamp::parse("2027-01-10T00:00:00Z").unwrap());
+        let (now, advance, armed) = (clock.clone(), clock.clone(), clock.clone());
+        let server = Server::start(Hands {
+            now: Arc::new(move || now.moment()),
+            advance: Arc::new(move |by| advance.advance(by)),
+            armed: Arc::new(move || armed.armed()),
+        });
+        let (names, lines) = (Names::default(), Switchboard::default());
+        names.add("harbour.example", &[HARBOUR]);
+        lines.lead(&format!("{HARBOUR}:80"), server.address());
+        let (store, log) = (Arc::new(MemoryStore::new()), Arc::default());
+        let folder = tempfile::tempdir().unwrap();
+        Self { server, clock, names, lines, store, log, folder }
+    }
+
+    pub(crate) fn settings() -> Settings {
+        Settings { allow_http: true, pace: Duration::ZERO, seed: Some(1), ..Settings::default() }
+    }
+
+    pub(crate) fn visitor_with(&self, settings: Settings, options: Options) -> Visitor {
+        let means = Means {
+            clock: Arc::new(self.clock.clone()),
+            resolver: Arc::new(self.names.clone()),
+            dialer: Arc::new(self.lines.clone()),
+            log: Arc::clone(&self.log) as _,
+        };
+        let store = Arc::clone(&self.store) as Arc<dyn Store>;
+        Visitor::new(settings, means, store, self.spools(), options)
+    }
+
+    pub(crate) fn spools(&self) -> PathBuf {
+        self.folder.path().join("spools")
+    }
+
+    pub(crate) async fn try_visit(&self) -> Result<Report, VisitError> {
+        self.visit_with(Options::default()).await
+    }
+
+    pub(crate) async fn visit_with(&self, options: Options) -> Result<Report, VisitError> {
+        let visitor = self.visitor_with(Self::settings(), options);
+        visitor.visit(&Url::parse(SITE).unwrap(), &()).await
+    }
+
+    pub(crate) async fn visit(&self) -> Report {
+        self.try_visit().await.unwrap()
+    }
+
+    /// Everything that can be seen of the replica, in order.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        let selection = Selection { with_withheld: true, ..Selection::default() };
+        let rows = self.store.list(&selection, None, 100_000).unwrap();
+        rows.into_iter()
+            .map(|row| {
+                let line = self.store.line(&row.url).unwrap();
+                (row.url, row.digest.to_string(), line)
+            })
+            .collect()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let seen = self.seen();
+        seen.iter().map(|(url, ..)| url.replace("http://harbour.example", "")).collect()
+    }
+
+    pub(crate) fn asked(&self, from: usize) -> Vec<String> {
+        let mut asked = self.server.paths().split_off(from);
+        asked.sort();
+        asked
+    }
+
+    pub(crate) fn robots(&self, text: &str) -> &Self {
+        self.server.route("/robots.txt", [Reply::ok("text/plain", text)]);
+        self
+    }
+
+    pub(crate) fn file(&self, path: &str, media: &str, body: impl Into<Vec<u8>>) -> &Self {
+        let body = body.into();
+        let tag = format!("\"{}\"", &Digest::of(&body).to_string()[7..23]);
+        self.server.route(path, [Reply::file(media, &tag, body)]);
+        self
+    }
+
+    pub(crate) fn html(&self, path: &str, body: &str) -> &Self {
+        self.file(path, "text/html", format!("<!doctype html><html lang=en>{body}</html>"))
+    }
+
+    /// A sitemap with adverts and pages.
+    pub(crate) fn sitemap(&self, adverts: &[String], paths: &[&str]) -> &Self {
+        let urls: String = paths
+            .iter()
+            .map(|path| format!("<url><loc>http://harbour.example{path}</loc></url>"))
+            .collect();
+        self.file("/sitemap.xml", "application/xml", urlset(&format!("{}{urls}", adverts.concat())))
+    }
+
+    /// A snapshot at its place, and its advert.
+    pub(crate) fn snapshot(&self, day: u32, pages: &[(&str, &str)]) -> String {
+        let body = snapshot(day, pages);
+        let path = format!("/all-{day}.scp");
+        let size = body.len();
+        self.file(&path, "application/scp", body);
+        advert(&path, day, None, pages.len(), size)
+    }
+
+    pub(crate) fn delta(&self, day: u32, pages: &[(&str, &str)]) -> String {
+        let body = collection("delta", day, Some(day - 1), pages);
+        let path = format!("/all-{day}-delta.scp");
+        let size = body.len();
+        self.file(&path, "application/scp", body);
+        advert(&path, day, Some(day - 1), pages.len(), size)
+    }
+}
+
+pub(crate) fn urlset(inner: &str) -> String {
+    format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
+         xmlns:scp=\"https://scp-protocol.org/schemas/sitemap/1.0\">{inner}</urlset>"
+    )
+}
+
+pub(crate) fn at(day: u32) -> String {
+    format!("2027-01-{day:02}T00:00:00Z")
+}
+
+pub(crate) fn advert(
+    path: &str,
+    day: u32,
+    since: Option<u32>,
+    pages: usize,
+    size: usize,
+) -> String {
+    let (element, kind, since) = match since {
+        None => ("collection", "snapshot", String::new()),
+        Some(since) => ("delta", "delta", format!(" since=\"{}\" period=\"d\"", at(since))),
+    };
+    format!(
+        "<scp:{element} section=\"all\" type=\"{kind}\"{since} url=\"http://harbour.example{path}\" \
+         generated=\"{}\" expires=\"2028-01-01T00:00:00Z\" pages=\"{pages}\" size=\"{size}\"/>",
+        at(day)
+    )
+}
+
+/// A page whose date is in its text.
+pub(crate) fn page(path: &str, text: &str) -> String {
+    format!(
+        "{{\"url\":\"http://harbour.example{path}\",\"title\":\"{text}\",\"description\":\"d\",\
+         \"modified\":\"{}\",\"language\":\"en\",\
+         \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}",
+        at(text.len().clamp(1, 9) as u32)
+    )
+}
+
+pub(crate) fn snapshot(day: u32, pages: &[(&str, &str)]) -> String {
+    collection("snapshot", day, None, pages)
+}
+
+pub(crate) fn collection(
+    kind: &str,
+    day: u32,
+    since: Option<u32>,
+    pages: &[(&str, &str)],
+) -> String {
+    let since = since.map(|day| format!(",\"since\":\"{}\"", at(day))).unwrap_or_default();
+    let head = format!(
+        "{{\"collection\":{{\"id\":\"all-{day}\",\"section\":\"all\",\"type\":\"{kind}\",\
+         \"generated\":\"{}\",\"version\":\"0.1\"{since}",
+        at(day)
+    );
+    let lines: String =
+        pages.iter().map(|(path, text)| format!("\n{}", page(path, text))).collect();
+    let checksum = Digest::of(format!("{head}}}}}{lines}").as_bytes());
+    format!("{head},\"checksum\":\"{checksum}\"}}}}{lines}")
+}
