@@ -16,6 +16,7 @@ use crate::apply::{Applying, fill, open};
 use crate::collect::{adverts, told};
 use crate::error::VisitError;
 use crate::layers::Gathered;
+use crate::shelf::Shelf;
 use crate::tally::{Tally, counted};
 use crate::visit::{BOUNDS, Visit, Visitor, WEB};
 
@@ -59,7 +60,7 @@ impl Visitor {
     /// Audits the replica of a site.
     pub async fn audit(&self, site: &Url) -> Result<Audit, VisitError> {
         let tally = Arc::new(Tally::default());
-        let mut audit = counted(&tally, self.audit_counted(site, &tally)).await?;
+        let mut audit = Box::pin(counted(&tally, self.audit_counted(site, &tally))).await?;
         audit.requests = tally.requests();
         audit.bytes = tally.bytes();
         Ok(audit)
@@ -138,7 +139,7 @@ async fn prove(
         compare(&job, &section)
     });
     let proof = proof.await.map_err(|_| VisitError::Worker)?;
-    visit.shelf.discard(&place);
+    Shelf::discard(&place);
     Ok(proof)
 }
 

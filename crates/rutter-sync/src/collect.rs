@@ -16,7 +16,7 @@ use crate::error::VisitError;
 use crate::options::Event;
 use crate::plan::{Learned, Offer, Pick, Plan, Policy, Reason, Replica, Way, plan};
 use crate::report::{Kind, SectionReport};
-use crate::shelf::Complete;
+use crate::shelf::{Complete, Shelf};
 use crate::visit::{Visit, WEB};
 
 /// How often a visit plans.
@@ -277,7 +277,7 @@ async fn take(
     unfollow: Vec<String>,
 ) -> Result<Lesson, VisitError> {
     let place = visit.shelf.place(&pick.url, pick.generated);
-    let complete = match visit.shelf.complete(&place, &pick.url) {
+    let complete = match Shelf::complete(&place, &pick.url) {
         Some(complete) => complete,
         None => match fetch(visit, pick, is_known).await? {
             Ok(complete) => complete,
@@ -308,7 +308,7 @@ async fn take(
     .await
     .map_err(|_| VisitError::Worker)?;
     let lesson = lesson_of(applied)?;
-    visit.shelf.discard(&place);
+    Shelf::discard(&place);
     Ok(lesson)
 }
 
@@ -404,10 +404,10 @@ async fn fetch(
     };
     // A page for people is never a collection (D05, SCP-192).
     if media == "text/html" || media == "application/xhtml+xml" {
-        visit.shelf.discard(&place);
+        Shelf::discard(&place);
         return bad(Kind::Integrity, format!("server sent HTML, status {}", answer.status));
     }
     let complete = Complete { url: pick.url.clone(), length, validators: answer.validators };
-    visit.shelf.seal(&place, &complete)?;
+    Shelf::seal(&place, &complete)?;
     Ok(Ok(complete))
 }

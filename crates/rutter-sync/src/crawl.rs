@@ -49,7 +49,7 @@ const DEEPEST: u32 = 20;
 /// However fresh a list says a page is, it is asked for after this, in seconds.
 const TRUSTED_FOR: i64 = 30 * 86_400;
 /// How often what was read is committed, at the latest.
-const COMMITTED_EVERY: Duration = Duration::from_secs(60);
+const COMMITTED_EVERY: Duration = Duration::from_mins(1);
 /// Bytes of pages that wait for the templates.
 const SAMPLE_BYTES: usize = 64 << 20;
 /// The file of a publisher's templates.
@@ -117,6 +117,10 @@ fn healthy(visit: &Visit<'_>, ended: &Ended) -> Result<BTreeSet<String>, VisitEr
     Ok(healthy)
 }
 
+/// Pages that templates are learned from: those still wanted, those that
+/// wait, and their bytes.
+type Sample = (BTreeSet<String>, Vec<(Raw, u32)>, usize);
+
 struct Walk<'w, 'v, 'g> {
     visit: &'w mut Visit<'v>,
     rung: Rung,
@@ -127,7 +131,7 @@ struct Walk<'w, 'v, 'g> {
     signals: Option<String>,
     template: Use,
     /// Pages whose answers wait for the templates, and those still wanted.
-    sample: Option<(BTreeSet<String>, Vec<(Raw, u32)>, usize)>,
+    sample: Option<Sample>,
     jobs: Option<tokio::sync::mpsc::Sender<(Raw, u32)>>,
     writes: Option<SyncSender<Write>>,
     notes: UnboundedReceiver<Note>,

@@ -33,7 +33,7 @@ impl Visitor {
     /// page itself where that is allowed; changes nothing.
     pub async fn explain(&self, url: &Url) -> Result<Explanation, VisitError> {
         let tally = Arc::new(Tally::default());
-        counted(&tally, self.explain_counted(url)).await
+        Box::pin(counted(&tally, self.explain_counted(url))).await
     }
 
     async fn explain_counted(&self, url: &Url) -> Result<Explanation, VisitError> {

@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 /// How long a lease is taken for, in seconds.
 const TAKEN_FOR: i64 = 600;
 /// How often it is taken for longer.
-const RENEWED_EVERY: Duration = Duration::from_secs(120);
+const RENEWED_EVERY: Duration = Duration::from_mins(2);
 
 /// A lease that is renewed until it is dropped.
 pub(crate) struct Hold {

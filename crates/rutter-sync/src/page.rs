@@ -77,12 +77,13 @@ pub(crate) enum Text {
 pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
     let media = answer.fields.media_type();
     let path = answer.url.path().to_ascii_lowercase();
-    let is_named = [".md", ".markdown"].iter().any(|end| path.ends_with(end));
+    let is_one = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
+    let is_named = is_one(&[".md", ".markdown"]);
     match media.as_str() {
         "text/markdown" | "text/x-markdown" => Some(Text::Markdown),
         "text/plain" | "application/octet-stream" | "" if is_named => Some(Text::Markdown),
         "text/html" | "application/xhtml+xml" | "" => Some(Text::Html),
-        "text/plain" if path.ends_with(".txt") => Some(Text::Markdown),
+        "text/plain" if is_one(&[".txt"]) => Some(Text::Markdown),
         _ => None,
     }
 }

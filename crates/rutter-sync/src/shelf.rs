@@ -47,7 +47,7 @@ impl Shelf {
     }
 
     /// A file that needs no network any more.
-    pub(crate) fn complete(&self, place: &Path, url: &str) -> Option<Complete> {
+    pub(crate) fn complete(place: &Path, url: &str) -> Option<Complete> {
         let text = fs::read(note_of(place)).ok()?;
         let complete: Complete = serde_json::from_slice(&text).ok()?;
         let length = fs::metadata(place).ok()?.len();
@@ -55,12 +55,12 @@ impl Shelf {
     }
 
     /// Says that a file is complete. It is flushed already.
-    pub(crate) fn seal(&self, place: &Path, complete: &Complete) -> Result<(), VisitError> {
+    pub(crate) fn seal(place: &Path, complete: &Complete) -> Result<(), VisitError> {
         put(&note_of(place), complete)
     }
 
     /// Takes a file away.
-    pub(crate) fn discard(&self, place: &Path) {
+    pub(crate) fn discard(place: &Path) {
         drop(fs::remove_file(note_of(place)));
         drop(fs::remove_file(place));
     }

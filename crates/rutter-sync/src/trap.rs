@@ -46,7 +46,7 @@ impl Traps {
         if parts.iter().any(|part| repeats(&part)) {
             return Some("the path repeats itself");
         }
-        let Some(query) = url.query() else { return None };
+        let query = url.query()?;
         let is_session = |pair: &str| {
             let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
             SESSIONS.contains(&name.as_str())

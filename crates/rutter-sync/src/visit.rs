@@ -100,7 +100,7 @@ impl Visitor {
     /// Brings the replica of a site up to date, by the cheapest honest way.
     pub async fn visit(&self, site: &Url, watcher: &dyn Watcher) -> Result<Report, VisitError> {
         let tally = Arc::new(Tally::default());
-        counted(&tally, self.visit_counted(site, watcher, &tally)).await
+        Box::pin(counted(&tally, self.visit_counted(site, watcher, &tally))).await
     }
 
     async fn visit_counted(
@@ -126,7 +126,7 @@ impl Visitor {
     /// Says what a visit would do, and changes nothing.
     pub async fn preview(&self, site: &Url) -> Result<Preview, VisitError> {
         let tally = Arc::new(Tally::default());
-        counted(&tally, self.preview_counted(site, &tally)).await
+        Box::pin(counted(&tally, self.preview_counted(site, &tally))).await
     }
 
     async fn preview_counted(&self, site: &Url, tally: &Arc<Tally>) -> Result<Preview, VisitError> {

@@ -44,14 +44,14 @@ impl Writer {
     /// Writes until nobody sends any more; gives what it came to.
     pub(crate) fn run(&self, input: &Receiver<Write>) -> Result<Outlook, VisitError> {
         let mut sum = Outlook::default();
-        let mut batch: Vec<Box<Ready>> = Vec::new();
+        let mut batch: Vec<Ready> = Vec::new();
         let mut n_bytes = 0;
         let mut marks: Vec<Validator> = Vec::new();
         while let Ok(write) = input.recv() {
             let is_time = match write {
                 Write::Page(page) => {
                     n_bytes += page.line.len();
-                    batch.push(page);
+                    batch.push(*page);
                     BATCH <= batch.len() || BATCH_BYTES <= n_bytes
                 }
                 Write::Mark(more) => {
@@ -71,7 +71,7 @@ impl Writer {
 
     fn commit(
         &self,
-        batch: &mut Vec<Box<Ready>>,
+        batch: &mut Vec<Ready>,
         marks: &mut Vec<Validator>,
         sum: &mut Outlook,
     ) -> Result<(), VisitError> {

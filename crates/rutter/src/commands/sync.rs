@@ -24,6 +24,7 @@ const AT_ONCE: usize = 64;
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags of a command line")]
 pub(crate) struct Args {
     /// Addresses of sites; https:// where no scheme is given
     #[arg(value_name = "SITE", required_unless_present = "file")]
@@ -72,7 +73,7 @@ impl StoreArgs {
     /// Opens the replica to be written; makes one where there is none.
     pub(crate) fn open(&self) -> anyhow::Result<Arc<SqliteStore>> {
         let folder = rutter_scp::folder_of(&self.store);
-        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let options = rutter_store::Options::default();
         let store = SqliteStore::open(&self.store, options);
         Ok(Arc::new(store.with_context(|| self.store.display().to_string())?))

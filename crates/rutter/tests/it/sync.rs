@@ -150,7 +150,7 @@ fn ours_the_example_comes_back_exactly_and_costs_little_after_that() {
     assert_eq!(first.sections.values().filter(|section| section.is_proved).count(), 1);
     assert_eq!(replicated(store.as_ref()), harbour.published());
     // SCP and ARC: the sitemap and the ARC sitemap.
-    harbour.clock.advance(Duration::from_secs(600));
+    harbour.clock.advance(Duration::from_mins(10));
     let second = harbour.sync(&store);
     assert!(second.requests <= 2 && second.bytes == 0 && second.is_quiet(), "{second:?}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -310,7 +310,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn name(n: u64) -> String {
-    let folder = if n % 2 == 0 { "docs" } else { "blog" };
+    let folder = if n.is_multiple_of(2) { "docs" } else { "blog" };
     format!("{folder}/{n:03}.html")
 }
 
