@@ -5,6 +5,7 @@
 //! vector, which is a test in a file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -12,29 +13,9 @@ use anyhow::{Context, ensure};
 
 use crate::{root, tidy};
 
-/// Areas of SCP that the container, the page model, the merge rules and the
-/// building of sites prove.
-const PROVED_AREAS: [&str; 17] = [
-    "file",
-    "metadata",
-    "version",
-    "checksum",
-    "page",
-    "block",
-    "json-schema",
-    "validation",
-    "errors",
-    "limits",
-    "delta",
-    "deletion",
-    "collection",
-    "sitemap",
-    "sitemap-xsd",
-    "snapshot",
-    "privacy",
-];
-/// Sides whose clauses can be proved without a network.
-const PROVED_SIDES: [&str; 3] = ["publisher", "parser", "validator"];
+const UNTESTED: &str = "conformance/untested.tsv";
+const SPECS: [(&str, &str); 3] =
+    [("SCP-", "SCP 0.1"), ("ARC-", "ARC Appendix E 2.1"), ("SPX-", "SPXI-Sitemap 1.0")];
 
 struct Clause {
     id: String,
@@ -71,28 +52,69 @@ pub(crate) fn run(spec: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails where a clause that should be proved by now is not.
+/// Fails where a clause is neither named by a test nor listed with a reason.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let named = named()?;
-    let missing: Vec<String> = clauses()?
-        .into_iter()
-        .filter(|clause| {
-            let area = clause.area.as_str();
-            let is_due = clause.id.starts_with("ARC-")
-                || clause.id.starts_with("SPX-")
-                || (clause.id.starts_with("SCP-") && PROVED_AREAS.contains(&area));
-            let is_due = is_due && PROVED_SIDES.contains(&clause.side.as_str());
-            // Everything a server does is proved over sockets.
-            (is_due || clause.side == "server") && !named.contains_key(&clause.id)
-        })
-        .map(|clause| format!("{} {}", clause.id, clause.text))
-        .collect();
-    ensure!(missing.is_empty(), "no test names these clauses:\n  {}", missing.join("\n  "));
-    let known: BTreeSet<String> = clauses()?.into_iter().map(|clause| clause.id).collect();
-    let unknown: Vec<_> = named.keys().filter(|id| !known.contains(*id)).collect();
-    ensure!(unknown.is_empty(), "tests name clauses that do not exist: {unknown:?}");
-    println!("xtask clauses: every clause that is due is named");
+    let (named, untested, clauses) = (named()?, untested()?, clauses()?);
+    let mut faults = Vec::new();
+    for clause in &clauses {
+        let id = &clause.id;
+        match (named.contains_key(id), untested.contains_key(id)) {
+            (false, false) => faults.push(format!("no test names {id} {}", clause.text)),
+            (true, true) => faults.push(format!("{UNTESTED} lists {id}, which a test names")),
+            _ => {}
+        }
+    }
+    let known: BTreeSet<&String> = clauses.iter().map(|clause| &clause.id).collect();
+    let named_or_listed = named.keys().chain(untested.keys());
+    faults.extend(
+        named_or_listed.filter(|id| !known.contains(id)).map(|id| format!("there is no {id}")),
+    );
+    ensure!(faults.is_empty(), "clauses:\n  {}", faults.join("\n  "));
+    println!("xtask clauses: every clause is named by a test or listed with a reason");
     Ok(())
+}
+
+/// The text of `docs/conformance.md`.
+pub(crate) fn document() -> anyhow::Result<String> {
+    let (named, untested, clauses) = (named()?, untested()?, clauses()?);
+    let mut out = String::from(
+        "# Conformance\n\n\
+         Written by `cargo xtask docs` from `conformance/requirements.tsv`, the tests, and `conformance/untested.tsv`.\n\
+         A clause counts as covered when a test or a conformance vector names it; `cargo xtask clauses` lists each with the number of files that do.\n\n\
+         | specification | clauses | covered | of the MUSTs |\n|---|---|---|---|\n",
+    );
+    let share = |clauses: &[&Clause]| {
+        let n = clauses.iter().filter(|clause| named.contains_key(&clause.id)).count();
+        format!("{n} of {}", clauses.len())
+    };
+    for (prefix, name) in SPECS {
+        let all: Vec<&Clause> =
+            clauses.iter().filter(|clause| clause.id.starts_with(prefix)).collect();
+        let musts: Vec<&Clause> =
+            all.iter().copied().filter(|clause| clause.level == "MUST").collect();
+        writeln!(out, "| {name} | {} | {} | {} |", all.len(), share(&all), share(&musts))?;
+    }
+    out.push_str("\n## Covered by no test\n\n| clause | asks | of whom | why there is no test |\n|---|---|---|---|\n");
+    for clause in &clauses {
+        if let Some(reason) = untested.get(&clause.id) {
+            let Clause { id, level, side, text, .. } = clause;
+            writeln!(out, "| {id} | {level}: {text} | {side} | {reason} |")?;
+        }
+    }
+    Ok(out)
+}
+
+/// Clauses that no test can prove, and why.
+fn untested() -> anyhow::Result<BTreeMap<String, String>> {
+    let text = fs::read_to_string(root().join(UNTESTED)).context(UNTESTED)?;
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            let (id, reason) =
+                line.split_once('\t').with_context(|| format!("{UNTESTED}: {line}"))?;
+            Ok((id.to_owned(), reason.to_owned()))
+        })
+        .collect()
 }
 
 fn clauses() -> anyhow::Result<Vec<Clause>> {
@@ -127,7 +149,8 @@ fn named() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
         let text = fs::read_to_string(&path)?;
         let lines: Vec<&str> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
-            if !line.trim_start().starts_with("#[test]") {
+            let line = line.trim_start();
+            if !["#[test]", "#[tokio::test"].iter().any(|start| line.starts_with(start)) {
                 continue;
             }
             note(line, &path);

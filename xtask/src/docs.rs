@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::ensure;
 
-use crate::{cargo, root};
+use crate::{cargo, clauses, root};
 
 /// Parts by the name the program has for them, and where each is kept.
 const PARTS: [(&str, &str); 5] = [
@@ -15,18 +15,26 @@ const PARTS: [(&str, &str); 5] = [
     ("entity-schema", "docs/entity.schema.json"),
 ];
 
+const CONFORMANCE: &str = "docs/conformance.md";
+
 pub(crate) fn write() -> anyhow::Result<()> {
     for (part, file) in PARTS {
         fs::write(root().join(file), generate(part)?)?;
     }
+    fs::write(root().join(CONFORMANCE), clauses::document()?)?;
     Ok(())
 }
 
 pub(crate) fn check() -> anyhow::Result<()> {
-    for (part, file) in PARTS {
+    let is_true = |file: &str, text: String| -> anyhow::Result<()> {
         let stored = fs::read_to_string(root().join(file))?;
-        ensure!(stored == generate(part)?, "{file} is stale; run `cargo xtask docs`");
+        ensure!(stored == text, "{file} is stale; run `cargo xtask docs`");
+        Ok(())
+    };
+    for (part, file) in PARTS {
+        is_true(file, generate(part)?)?;
     }
+    is_true(CONFORMANCE, clauses::document()?)?;
     println!("xtask docs: up to date");
     Ok(())
 }

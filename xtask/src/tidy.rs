@@ -64,7 +64,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-survival",
         ],
     ),
-    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-page"]),
+    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-logs", "rutter-page"]),
     (
         "rutter",
         &[
@@ -81,6 +81,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-serve",
             "rutter-signpost",
             "rutter-spxi",
+            "rutter-store",
             "rutter-survival",
         ],
     ),

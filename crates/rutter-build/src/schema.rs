@@ -97,7 +97,7 @@ fn value(text: &str, how: How, depth: usize, out: &mut String) {
 mod tests {
     use super::*;
 
-    #[test] // SCP-172 D94
+    #[test] // SCP-172 SCP-044 D94
     fn spec_of_people_only_their_work_stays() {
         let text = r#"{"@type":"Article", "dateModified":"2031-01-01", "n": 1.50,
             "author":[{"@type":"Person","name":"Ada","email":"a@b.org","birthDate":"1990-01-01"}],

@@ -112,6 +112,11 @@ impl Watch {
         Self { clients, thresholds, has_collections, seed: Seed::random() }
     }
 
+    /// Says that the site has collections, before anybody took one.
+    pub fn expect_collections(&mut self) {
+        self.has_collections = true;
+    }
+
     /// Takes a request and says what is odd about its client from now on.
     pub fn see(&mut self, record: &Record<'_>) -> Vec<Finding> {
         let limits = &self.thresholds;

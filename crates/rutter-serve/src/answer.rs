@@ -75,7 +75,8 @@ impl Site {
     ) -> Answering {
         let (client, decided) = self.decide(&parts, peer);
         let flight = activity.map(Activity::begin);
-        let report = Report::new(&self.0.metrics, &self.0.sinks, &parts, client.address, flight);
+        let report =
+            Report::new(&self.0.metrics, &self.0.listeners, &parts, client.address, flight);
         let is_head = parts.method == Method::HEAD;
         if let Err(refusal) = decided {
             return Answering::now(finish(refusal.answer(), report, &client, is_head));
@@ -298,6 +299,6 @@ fn finish(
     is_head: bool,
 ) -> Response<Body> {
     let name = client.grant.as_ref().map(|grant| grant.name.as_str());
-    report.answered(response.status().as_u16(), name);
+    report.answered(&response, name);
     response.map(|body| if is_head { Body::empty() } else { body }.reported(report))
 }

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::beneath::Identity;
-use crate::kind::{Coding, Kind};
+use crate::kind::{self, Coding, Kind};
 
 /// Types with their codings that are kept; a site has about ten.
 const MOST_TYPES: usize = 4096;
@@ -156,6 +156,11 @@ impl Catalog {
     /// speaks of it.
     pub(crate) fn describes(&self, file: &Identity) -> bool {
         file.changed <= self.changed
+    }
+
+    /// Whether there are collections.
+    pub(crate) fn has_collections(&self) -> bool {
+        self.types.iter().any(|(name, _)| **name == *kind::SCP)
     }
 
     /// Whether there are files that need a token.

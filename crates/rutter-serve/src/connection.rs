@@ -137,12 +137,12 @@ where
     if let Some(fault) = fault {
         say(&mut guarded, fault.answer()).await;
         site.0.metrics.answered(fault.status());
-        report::tell(&site.0.sinks, &report::broken(peer, fault.status()));
+        site.0.listeners.tell(&report::broken(peer, fault.status()));
     } else if is_parse {
         // The parser has answered for itself.
         let status = if result.is_err_and(|error| error.is_parse_too_large()) { 431 } else { 400 };
         site.0.metrics.answered(status);
-        report::tell(&site.0.sinks, &report::broken(peer, status));
+        site.0.listeners.tell(&report::broken(peer, status));
     }
     farewell(&mut guarded).await;
 }
@@ -219,7 +219,7 @@ pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site)
                     && matches!(*request.method(), http::Method::GET | http::Method::HEAD);
                 let mut response = Response::new(Body::empty());
                 if is_there {
-                    *response.body_mut() = Body::whole(Bytes::from(site.0.metrics.text()));
+                    *response.body_mut() = Body::whole(Bytes::from(site.metrics_text()));
                     let kind = http::HeaderValue::from_static("text/plain; version=0.0.4");
                     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
                 } else {

@@ -9,7 +9,7 @@ const MONTHS: [&str; 12] =
 const DAY: i64 = 86_400;
 
 /// The last second of the year 9999, the latest that has a form.
-const LATEST: i64 = 253_402_300_799;
+pub(crate) const LATEST: i64 = 253_402_300_799;
 
 /// Writes a date; what lies outside of the years 1970 to 9999 is moved to
 /// their ends.

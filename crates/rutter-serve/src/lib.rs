@@ -30,6 +30,7 @@ mod guard;
 mod kind;
 mod limiter;
 mod metrics;
+mod monitor;
 mod network;
 mod partner;
 mod path;
@@ -46,7 +47,7 @@ mod site;
 mod tls;
 mod token;
 
-pub use access::{Access, AccessSink, LogForm, LogWriter, json_line, text_line};
+pub use access::{AccessSink, LogForm, LogWriter};
 pub use answer::Answering;
 pub use body::Body;
 pub use catalog::CatalogError;

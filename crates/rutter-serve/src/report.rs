@@ -4,14 +4,19 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-use http::header::{HeaderName, REFERER, USER_AGENT};
+use http::header::{HeaderName, REFERER, RETRY_AFTER, USER_AGENT};
 use http::request::Parts;
-use http::{HeaderMap, Version};
+use http::{HeaderMap, Response, Version};
+use rutter_logs::Record;
+use rutter_page::Timestamp;
 
-use crate::access::{Access, AccessSink};
+use crate::access::{AccessSink, cut, without_secrets};
+use crate::date::LATEST;
 use crate::metrics::Metrics;
+use crate::monitor::Monitor;
+use crate::site::now;
 
 /// What a connection's guard wants to know of the requests on it.
 #[derive(Debug)]
@@ -75,7 +80,29 @@ impl Drop for Flight {
 }
 
 /// Who is told of each request.
-pub(crate) type Sinks = Arc<[Arc<dyn AccessSink>]>;
+pub(crate) struct Listeners {
+    pub(crate) sinks: Vec<Arc<dyn AccessSink>>,
+    pub(crate) monitor: Option<Monitor>,
+}
+
+impl Listeners {
+    fn is_empty(&self) -> bool {
+        self.sinks.is_empty() && self.monitor.is_none()
+    }
+
+    /// Tells everybody of a request, and what it shows about its client.
+    pub(crate) fn tell(&self, record: &Record<'_>) {
+        for sink in &self.sinks {
+            sink.access(record);
+        }
+        let findings = self.monitor.as_ref().map(|monitor| monitor.see(record));
+        for finding in findings.into_iter().flatten() {
+            for sink in &self.sinks {
+                sink.odd(&finding);
+            }
+        }
+    }
+}
 
 /// Tells everybody when an answer is over.
 pub(crate) struct Report {
@@ -85,35 +112,38 @@ pub(crate) struct Report {
 }
 
 struct Note {
-    access: Access,
+    record: Record<'static>,
     start: Instant,
-    sinks: Sinks,
+    listeners: Arc<Listeners>,
 }
 
 impl Report {
     pub(crate) fn new(
         metrics: &Arc<Metrics>,
-        sinks: &Sinks,
+        listeners: &Arc<Listeners>,
         parts: &Parts,
         client: Option<IpAddr>,
         flight: Option<Flight>,
     ) -> Self {
         // Nobody listens: nothing is copied.
-        let note = (!sinks.is_empty()).then(|| {
+        let note = (!listeners.is_empty()).then(|| {
             Box::new(Note {
-                access: access(parts, client),
+                record: record(parts, client),
                 start: Instant::now(),
-                sinks: Arc::clone(sinks),
+                listeners: Arc::clone(listeners),
             })
         });
         Self { metrics: Arc::clone(metrics), note, _flight: flight }
     }
 
-    pub(crate) fn answered(&mut self, status: u16, token_name: Option<&str>) {
+    pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
+        let status = response.status().as_u16();
         self.metrics.answered(status);
         if let Some(note) = &mut self.note {
-            note.access.status = status;
-            note.access.token_name = token_name.map(str::to_owned);
+            let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+            note.record.status = status;
+            note.record.retry_after = wait.and_then(|seconds| seconds.parse().ok());
+            note.record.token = token.map(|token| token.to_owned().into());
         }
     }
 
@@ -121,7 +151,7 @@ impl Report {
     pub(crate) fn sent(&mut self, bytes: u64) {
         self.metrics.sent(bytes);
         if let Some(note) = &mut self.note {
-            note.access.bytes = bytes;
+            note.record.bytes = bytes;
         }
     }
 }
@@ -133,56 +163,39 @@ const LEFT: u16 = 499;
 impl Drop for Report {
     fn drop(&mut self) {
         if let Some(note) = self.note.take() {
-            let Note { mut access, start, sinks } = *note;
-            if access.status == 0 {
-                access.status = LEFT;
+            let Note { mut record, start, listeners } = *note;
+            if record.status == 0 {
+                record.status = LEFT;
             }
-            access.duration = start.elapsed();
-            tell(&sinks, &access);
+            record.duration = Some(start.elapsed());
+            listeners.tell(&record);
         }
     }
 }
 
-pub(crate) fn tell(sinks: &Sinks, access: &Access) {
-    for sink in sinks.iter() {
-        sink.access(access);
-    }
-}
-
 /// A record of something that was no request.
-pub(crate) fn broken(client: IpAddr, status: u16) -> Access {
-    Access {
-        time: SystemTime::now(),
-        client,
-        token_name: None,
-        method: "-".to_owned(),
-        target: "-".to_owned(),
-        version: "-",
-        status,
-        bytes: 0,
-        referer: None,
-        user_agent: None,
-        duration: std::time::Duration::ZERO,
-    }
+pub(crate) fn broken(client: IpAddr, status: u16) -> Record<'static> {
+    let time = Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form");
+    Record::new(time, client.to_string(), status)
 }
 
-fn access(parts: &Parts, client: Option<IpAddr>) -> Access {
-    let version = match parts.version {
+fn record(parts: &Parts, client: Option<IpAddr>) -> Record<'static> {
+    let protocol = match parts.version {
         Version::HTTP_10 => "HTTP/1.0",
         Version::HTTP_2 => "HTTP/2.0",
         _ => "HTTP/1.1",
     };
     let target = parts.uri.path_and_query().map_or("*", |target| target.as_str());
-    Access {
-        method: parts.method.as_str().to_owned(),
-        target: target.to_owned(),
-        version,
-        referer: text(&parts.headers, &REFERER),
-        user_agent: text(&parts.headers, &USER_AGENT),
+    Record {
+        method: cut(parts.method.as_str()).to_owned().into(),
+        target: without_secrets(target).into(),
+        protocol: protocol.into(),
+        referer: text(&parts.headers, &REFERER).map(|text| without_secrets(&text).into()),
+        user_agent: text(&parts.headers, &USER_AGENT).map(|text| cut(&text).to_owned().into()),
         ..broken(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), 0)
     }
 }
 
-fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<std::borrow::Cow<'h, str>> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
+use rutter_logs::Record;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::rustls::ServerConfig;
@@ -339,7 +340,8 @@ fn refuse(stream: &TcpStream, peer: IpAddr, site: &Site, cut: Cut) {
     };
     drop(stream.try_write(text));
     site.0.metrics.answered(status);
-    report::tell(&site.0.sinks, &report::broken(peer, status));
+    let record = Record { retry_after: Some(10), ..report::broken(peer, status) };
+    site.0.listeners.tell(&record);
 }
 
 /// A worker: serves what it is given until there is no more and no stop is

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rutter_logs::Thresholds;
+
 use crate::network::Network;
 
 /// What is served and how.
@@ -25,6 +27,8 @@ pub struct Settings {
     pub bandwidth: Option<u64>,
     /// Whose word about the client's address counts.
     pub proxies: Proxies,
+    /// From when on a client is odd; `None` watches nobody.
+    pub watch: Option<Thresholds>,
     /// Ceilings.
     pub limits: Limits,
 }
@@ -40,6 +44,7 @@ impl Settings {
             rate: Some(Rate::USUAL),
             bandwidth: None,
             proxies: Proxies::default(),
+            watch: Some(Thresholds::USUAL),
             limits: Limits::USUAL,
         }
     }

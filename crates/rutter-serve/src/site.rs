@@ -28,11 +28,12 @@ use crate::facts::{self, Facts, Known, Need};
 use crate::kind::{self, HTML, Kind};
 use crate::limiter::{Limiter, Whose};
 use crate::metrics::Metrics;
+use crate::monitor::Monitor;
 use crate::network;
 use crate::path::{self, PathFault};
 use crate::ready::{About, Ready, Role, read_small};
 use crate::refusal::Refusal;
-use crate::report::Sinks;
+use crate::report::Listeners;
 use crate::settings::Settings;
 use crate::shelf::{Resolved, Shelf};
 use crate::token::{Grant, TokenError, Tokens};
@@ -71,7 +72,7 @@ pub(crate) struct Inner {
     tokens_seen: RwLock<Option<SystemTime>>,
     limiter: Limiter,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) sinks: Sinks,
+    pub(crate) listeners: Arc<Listeners>,
     pub(crate) pool: Arc<Pool>,
     start: Instant,
     looked: AtomicU64,
@@ -116,6 +117,7 @@ impl Site {
     /// Opens a folder; `sinks` are told of each request.
     pub fn open(settings: Settings, sinks: Vec<Arc<dyn AccessSink>>) -> Result<Self, SiteError> {
         let limits = settings.limits;
+        let monitor = settings.watch.clone().map(Monitor::new);
         let site = Self(Arc::new(Inner {
             root: Root::new(&settings.root),
             shelf: Shelf::new(limits.shelf),
@@ -126,7 +128,7 @@ impl Site {
             tokens_seen: RwLock::default(),
             limiter: Limiter::new(limits.clients),
             metrics: Arc::default(),
-            sinks: sinks.into(),
+            listeners: Arc::new(Listeners { sinks, monitor }),
             pool: Arc::default(),
             start: Instant::now(),
             looked: AtomicU64::new(0),
@@ -149,6 +151,11 @@ impl Site {
         self.0.root.look_again();
         if let Some(state) = &self.0.settings.state {
             let catalog = Catalog::load(&state.join("served.json"))?;
+            if catalog.has_collections()
+                && let Some(monitor) = &self.0.listeners.monitor
+            {
+                monitor.expect_collections();
+            }
             *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
             self.0.generation.fetch_add(1, Ordering::Release);
         }
@@ -191,6 +198,12 @@ impl Site {
         };
         let (media_type, coding, _) = kind::of(name);
         self.0.known.find(&file, identity, Need::of(media_type, coding)).ok()?
+    }
+
+    /// Everything that is counted, in the text form of Prometheus.
+    pub fn metrics_text(&self) -> String {
+        let monitor = self.0.listeners.monitor.as_ref().map(Monitor::text);
+        format!("{}{}", self.0.metrics.text(), monitor.unwrap_or_default())
     }
 
     /// Counters.

@@ -44,9 +44,9 @@ pub use decide::{Guard, guard, links};
 pub use error::{CommitError, LeaseError, OpenError, QueryError, StageError, Storage, WriteError};
 pub use memory::MemoryStore;
 pub use model::{
-    After, ArcRow, Begin, Cause, Change, ChangeKind, Changes, Claim, Cursor, Depth, Finish, Hit,
-    Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId, Quota, Section,
-    Selection, Source, Taken, Tombstone, Validator, Withheld,
+    After, ArcRow, Begin, Cause, Census, Change, ChangeKind, Changes, Claim, Cursor, Depth, Finish,
+    History, Hit, Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId, Quota,
+    Section, Selection, Source, Taken, Tombstone, Validator, Withheld,
 };
 pub use sqlite::{Access, Options, SqliteStore, Tuning};
 pub use store::{Staging, Store};

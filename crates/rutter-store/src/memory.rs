@@ -15,8 +15,9 @@ use rutter_spxi::Entity;
 
 use crate::error::{LeaseError, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Change, ChangeKind, Changes, Cursor, Depth, Hit, Indexed, Lease, Mode,
-    PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
+    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, History, Hit,
+    Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone,
+    Validator, Withheld,
 };
 use crate::sqlite::{origin_of, search_in};
 use crate::store::{Staging, Store};
@@ -85,6 +86,22 @@ impl MemoryStore {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn search_among(
+        &self,
+        publisher: Option<PublisherId>,
+        query: &Query,
+        most: usize,
+    ) -> Result<Vec<Hit>, QueryError> {
+        let inner = self.lock();
+        let indexed = inner.indexed.iter();
+        let wanted = indexed.filter(|(id, _)| publisher.is_none_or(|publisher| publisher == *id));
+        let found = wanted.filter_map(|(publisher, url)| {
+            let kept = inner.houses.get(publisher)?.pages.get(url)?;
+            Some((kept.row.clone(), kept.line.clone()?))
+        });
+        Ok(search_in(&mut { found }, query, most)?)
     }
 
     /// There is one of these in a process that matters.
@@ -222,6 +239,31 @@ impl Store for MemoryStore {
         Ok(behind.take(most).cloned().collect())
     }
 
+    fn tombstone(&self, key: &str) -> Result<Option<Tombstone>, QueryError> {
+        let inner = self.lock();
+        let key = PageUrl::parse(key).map_or_else(|_| key.to_owned(), |url| url.key().to_owned());
+        let origin = origin_of(&key);
+        let own = inner.houses.values().find(|house| house.publisher.origin == origin);
+        let own = own.and_then(|house| house.tombstones.get(&key));
+        let any = || inner.houses.values().find_map(|house| house.tombstones.get(&key));
+        Ok(own.or_else(any).cloned())
+    }
+
+    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError> {
+        let inner = self.lock();
+        let mut counts: BTreeMap<_, u64> = BTreeMap::new();
+        for kept in inner.houses.get(&publisher).into_iter().flat_map(|house| house.pages.values())
+        {
+            let Kept { row, .. } = kept;
+            let words = (row.source.word(), row.withheld.map(Withheld::word));
+            *counts.entry((words, row.source, row.withheld)).or_default() += 1;
+        }
+        let counts = counts.into_iter();
+        Ok(counts
+            .map(|((_, source, withheld), pages)| Census { source, withheld, pages })
+            .collect())
+    }
+
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         let inner = self.lock();
         let is_foreign = |cursor: Cursor| cursor.store != Self::ID || inner.seq < cursor.seq;
@@ -241,6 +283,13 @@ impl Store for MemoryStore {
 
     fn cursor(&self) -> Result<Cursor, QueryError> {
         Ok(Cursor { store: Self::ID, seq: self.lock().seq })
+    }
+
+    fn history(&self) -> Result<History, QueryError> {
+        let inner = self.lock();
+        let oldest = inner.changes.first().map(|change| change.at);
+        let events = inner.seq - inner.pruned;
+        Ok(History { oldest, events, cursor: Cursor { store: Self::ID, seq: inner.seq } })
     }
 
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError> {
@@ -280,12 +329,21 @@ impl Store for MemoryStore {
     }
 
     fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError> {
+        self.search_among(None, query, most)
+    }
+
+    fn search_of(
+        &self,
+        publisher: PublisherId,
+        query: &Query,
+        most: usize,
+    ) -> Result<Vec<Hit>, QueryError> {
+        self.search_among(Some(publisher), query, most)
+    }
+
+    fn unindexed(&self) -> Result<Option<u64>, QueryError> {
         let inner = self.lock();
-        let found = inner.indexed.iter().filter_map(|(publisher, url)| {
-            let kept = inner.houses.get(publisher)?.pages.get(url)?;
-            Some((kept.row.clone(), kept.line.clone()?))
-        });
-        Ok(search_in(&mut { found }, query, most)?)
+        Ok((inner.index_cursor != 0).then_some(inner.seq - inner.index_cursor))
     }
 
     fn check(&self, _: Depth) -> Result<Vec<String>, QueryError> {

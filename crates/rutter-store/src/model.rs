@@ -283,6 +283,28 @@ pub struct Changes {
     pub has_more: bool,
 }
 
+/// How far a history reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct History {
+    /// When the oldest event happened that is still known.
+    pub oldest: Option<Timestamp>,
+    /// Events that are still known.
+    pub events: u64,
+    /// Its end.
+    pub cursor: Cursor,
+}
+
+/// Pages of a publisher that have something in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Census {
+    /// Where they came from.
+    pub source: Source,
+    /// Why their words are not here; `None` where they are.
+    pub withheld: Option<Withheld>,
+    /// How many.
+    pub pages: u64,
+}
+
 /// What was taken from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {

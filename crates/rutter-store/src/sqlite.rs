@@ -38,8 +38,8 @@ use rutter_spxi::Entity;
 
 use crate::error::{LeaseError, OpenError, QueryError, StageError, Storage, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Changes, Cursor, Depth, Hit, Indexed, Lease, PageRow, Publisher,
-    PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
+    After, ArcRow, Begin, Census, Changes, Cursor, Depth, History, Hit, Indexed, Lease, PageRow,
+    Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
 };
 use crate::store::{Staging, Store};
 use crate::words::Query;
@@ -416,12 +416,24 @@ impl Store for SqliteStore {
         Ok(read::tombstones(&*self.reader()?, publisher, after, most)?)
     }
 
+    fn tombstone(&self, key: &str) -> Result<Option<Tombstone>, QueryError> {
+        Ok(read::tombstone(&*self.reader()?, key)?)
+    }
+
+    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError> {
+        Ok(read::census(&*self.reader()?, publisher)?)
+    }
+
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         read::changes(&*self.reader()?, self.id, cursor, most)
     }
 
     fn cursor(&self) -> Result<Cursor, QueryError> {
         Ok(Cursor { store: self.id, seq: read::last_change(&*self.reader()?)? })
+    }
+
+    fn history(&self) -> Result<History, QueryError> {
+        Ok(read::history(&mut *self.reader()?, self.id)?)
     }
 
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError> {
@@ -450,7 +462,20 @@ impl Store for SqliteStore {
     }
 
     fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError> {
-        search::search(&mut *self.reader()?, &self.dictionaries, query, most)
+        search::search(&mut *self.reader()?, &self.dictionaries, None, query, most)
+    }
+
+    fn search_of(
+        &self,
+        publisher: PublisherId,
+        query: &Query,
+        most: usize,
+    ) -> Result<Vec<Hit>, QueryError> {
+        search::search(&mut *self.reader()?, &self.dictionaries, Some(publisher), query, most)
+    }
+
+    fn unindexed(&self) -> Result<Option<u64>, QueryError> {
+        Ok(search::unindexed(&mut *self.reader()?)?)
     }
 
     fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError> {

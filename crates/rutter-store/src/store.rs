@@ -11,9 +11,9 @@ use rutter_spxi::Entity;
 
 use crate::error::{CommitError, LeaseError, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Cause, Changes, Claim, Cursor, Depth, Finish, Hit, Indexed, Item, Lease,
-    Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator,
-    Withheld,
+    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, History, Hit,
+    Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken,
+    Tombstone, Validator, Withheld,
 };
 use crate::words::Query;
 
@@ -47,7 +47,8 @@ pub trait Store: Send + Sync {
         most: usize,
     ) -> Result<Vec<PageRow>, QueryError>;
 
-    /// The same with lines; pages without words are left out.
+    /// The same with lines; pages without words are left out. Where lines are
+    /// long a piece is shorter; only an empty one is the end.
     fn lines(
         &self,
         selection: &Selection<'_>,
@@ -63,11 +64,22 @@ pub trait Store: Send + Sync {
         most: usize,
     ) -> Result<Vec<Tombstone>, QueryError>;
 
+    /// What is known of a page that went away. Where it is of two publishers,
+    /// the one whose origin it has.
+    fn tombstone(&self, key: &str) -> Result<Option<Tombstone>, QueryError>;
+
+    /// Pages of a publisher, counted by where they came from and why they are
+    /// withheld. Looks at every page.
+    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError>;
+
     /// What happened behind a cursor; from the beginning without one.
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;
 
     /// The end of the history.
     fn cursor(&self) -> Result<Cursor, QueryError>;
+
+    /// How far the history reaches.
+    fn history(&self) -> Result<History, QueryError>;
 
     /// What ARC says of a page.
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError>;
@@ -93,6 +105,18 @@ pub trait Store: Send + Sync {
     ///
     /// Sees what [`Store::index`] has seen, and never a page that is gone.
     fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError>;
+
+    /// The same among the pages of one publisher.
+    fn search_of(
+        &self,
+        publisher: PublisherId,
+        query: &Query,
+        most: usize,
+    ) -> Result<Vec<Hit>, QueryError>;
+
+    /// Events that the full-text index has not seen; `None` where there is no
+    /// whole index.
+    fn unindexed(&self) -> Result<Option<u64>, QueryError>;
 
     /// What is wrong with the replica, in words; empty where nothing is.
     fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError>;

@@ -3,19 +3,27 @@
 pub(crate) mod apply;
 pub(crate) mod arc;
 pub(crate) mod build;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod discover;
+pub(crate) mod entities;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod get;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod manual;
+pub(crate) mod odd;
 pub(crate) mod pack;
 pub(crate) mod robots;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod spxi;
+pub(crate) mod status;
 pub(crate) mod token;
 
 use std::path::{Path, PathBuf};

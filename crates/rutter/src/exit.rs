@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
+use rutter_store::{OpenError, QueryError, Storage};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,10 @@ impl Exit {
         error.chain().find_map(Self::of_cause).unwrap_or(Self::Failure)
     }
 
+    fn of_storage(storage: &Storage) -> Self {
+        if matches!(storage, Storage::Damaged(_)) { Self::Integrity } else { Self::Failure }
+    }
+
     fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
         if cause.is::<rutter_finding::Refusal>() {
             return Some(Self::Integrity);
@@ -51,6 +56,22 @@ impl Exit {
             Some(rutter_fetch::Cause::Spool(_)) => return Some(Self::Failure),
             Some(_) => return Some(Self::Network),
             None => {}
+        }
+        match cause.downcast_ref() {
+            Some(OpenError::Storage(storage)) => return Some(Self::of_storage(storage)),
+            Some(_) => return Some(Self::Failure),
+            None => {}
+        }
+        match cause.downcast_ref() {
+            Some(QueryError::Storage(storage)) => return Some(Self::of_storage(storage)),
+            Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) => {
+                return Some(Self::Integrity);
+            }
+            Some(_) => return Some(Self::Failure),
+            None => {}
+        }
+        if let Some(rutter_store::WriteError::Storage(storage)) = cause.downcast_ref() {
+            return Some(Self::of_storage(storage));
         }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);

@@ -8,6 +8,7 @@ mod config;
 mod exit;
 mod input;
 mod output;
+mod replica;
 mod settle;
 mod site;
 
@@ -47,6 +48,20 @@ enum Command {
     Extract(commands::extract::Args),
     /// Look around a site: what it offers to machines, and where it says so
     Discover(commands::discover::Args),
+    /// Say what a replica holds, and how far it is
+    Status(commands::status::Args),
+    /// Print one page of a replica
+    Get(commands::get::Args),
+    /// List the pages of a replica
+    List(commands::list::Args),
+    /// Say what happened to the pages of a replica behind a cursor
+    Changes(commands::changes::Args),
+    /// Find pages of a replica by their words
+    Search(commands::search::Args),
+    /// Write the pages of a replica as JSON Lines, CSV, Markdown or a collection
+    Export(commands::export::Args),
+    /// Show the entities of the sites of a replica
+    Entities(commands::entities::Args),
     /// Ask a robots.txt whether a crawler may fetch addresses
     Robots(commands::robots::Args),
     /// Say which AI agents read what of a site, by its access logs
@@ -84,6 +99,13 @@ fn main() -> ExitCode {
         Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),
         Command::Discover(args) => commands::discover::run(args, &mut out),
+        Command::Status(args) => commands::status::run(args, &mut out),
+        Command::Get(args) => commands::get::run(args, &mut out),
+        Command::List(args) => commands::list::run(args, &mut out),
+        Command::Changes(args) => commands::changes::run(args, &mut out),
+        Command::Search(args) => commands::search::run(args, &mut out),
+        Command::Export(args) => commands::export::run(args, &mut out),
+        Command::Entities(args) => commands::entities::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
         Command::Token(command) => commands::token::run(command, &mut out),
         Command::Explain(args) => commands::explain::run(args, &mut out),

@@ -1,22 +1,30 @@
 //! The only door to the terminal: stdout is data, stderr is talk.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
+use rutter_store::{OpenError, QueryError};
 
 use crate::config::Fault;
 
 /// Where everything goes that people and pipes get to see.
 pub(crate) struct Output {
     data: BufWriter<AutoStream<io::Stdout>>,
+    /// The same stream for lines whose every byte counts.
+    exact: BufWriter<io::Stdout>,
+    is_terminal: bool,
 }
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self { data: BufWriter::with_capacity(64 << 10, anstream::stdout()) }
+        Self {
+            data: BufWriter::with_capacity(64 << 10, anstream::stdout()),
+            exact: BufWriter::with_capacity(64 << 10, io::stdout()),
+            is_terminal: io::stdout().is_terminal(),
+        }
     }
 
     /// The stream for data. Colours are stripped where they are not wanted.
@@ -24,10 +32,22 @@ impl Output {
         &mut self.data
     }
 
+    /// Writes JSON and a line end, byte for byte. On a terminal, characters
+    /// that could steer it are written as escapes, which mean the same.
+    pub(crate) fn exact(&mut self, json: &str) -> anyhow::Result<()> {
+        self.data.flush()?;
+        if self.is_terminal {
+            writeln!(self.exact, "{}", escaped(json))?;
+        } else {
+            writeln!(self.exact, "{json}")?;
+        }
+        Ok(())
+    }
+
     /// Says something to whoever watches.
     pub(crate) fn say(&mut self, text: impl std::fmt::Display) {
         // Data first, so that the two streams read in the right order.
-        drop(self.data.flush());
+        drop(self.flush());
         drop(writeln!(anstream::stderr(), "{text}"));
     }
 
@@ -42,6 +62,7 @@ impl Output {
     }
 
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        self.exact.flush()?;
         Ok(self.data.flush()?)
     }
 }
@@ -54,6 +75,22 @@ pub(crate) fn stdout() -> Box<dyn Write + Send> {
 /// Says something from another thread.
 pub(crate) fn say_aside(text: &str) {
     drop(writeln!(anstream::stderr(), "{text}"));
+}
+
+/// JSON without characters that could steer a terminal. Outside of strings
+/// JSON has none of them but white space, which is left alone.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        let is_space = matches!(c, '\t' | '\n' | '\r');
+        if is_space || !rutter_finding::visible(c.encode_utf8(&mut [0; 4])).is_empty() {
+            out.push(c);
+        } else {
+            // All of them are in the first plane.
+            out.extend(["\\u", &format!("{:04x}", u32::from(c))]);
+        }
+    }
+    out
 }
 
 /// What to do about an error.
@@ -69,6 +106,13 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(rutter_arc::ArcError::Refused(refusal)) = cause.downcast_ref() {
         return Some(refusal.rule.fix.to_owned());
+    }
+    if let Some(OpenError::Missing) = cause.downcast_ref() {
+        return Some("`rutter sync SITE` makes one; --store FILE names another".to_owned());
+    }
+    if let Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) = cause.downcast_ref() {
+        let hint = "begin anew: `rutter changes --now`, then all pages, then go on from there";
+        return Some(hint.to_owned());
     }
     if let Some(fault) = cause.downcast_ref::<Fault>() {
         return fault.hint.clone();
@@ -107,4 +151,18 @@ fn build_hint(error: &BuildError) -> Option<&'static str> {
         BuildError::Previous(..) => "give --previous a folder with all published files",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn ours_json_on_a_terminal_means_the_same_and_steers_nothing() {
+        let json = "{\t\"a\": \"x\u{7f}y\u{9b}31m\u{202e}\u{e9}\"}";
+        let shown = escaped(json);
+        assert_eq!(shown, "{\t\"a\": \"x\\u007fy\\u009b31m\\u202e\u{e9}\"}");
+        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parse(json), parse(&shown));
+    }
 }

@@ -8,6 +8,7 @@ mod corpus;
 mod harbour;
 mod limits;
 mod properties;
+mod schema;
 mod templates;
 mod visible;
 

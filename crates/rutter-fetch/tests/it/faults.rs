@@ -228,7 +228,7 @@ async fn ours_a_disk_that_says_no() {
     assert!(matches!(answer.body, Body::Spooled { length: 200_000, .. }));
 }
 
-#[tokio::test]
+#[tokio::test] // SCP-209
 async fn ours_addresses_are_shown_without_secrets() {
     let bay = once();
     let error = bay.client.fetch(&request("http://u:p@harbour.example/a?token=t&b=c")).await;

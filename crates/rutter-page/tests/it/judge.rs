@@ -20,7 +20,7 @@ fn page(blocks: &Value) -> Value {
     })
 }
 
-#[test] // SCP-099 SCP-100 SCP-101 SCP-102 SCP-103
+#[test] // SCP-099 SCP-100 SCP-101 SCP-102 SCP-103 SCP-208
 fn spec_findings_name_the_rule_and_the_place() {
     let line = page(&json!([
         { "type": "heading", "level": 9, "text": "clamped" },

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rutter_page::{Judge, PageLimits};
 
-#[test] // SCP-187 SCP-189
+#[test] // SCP-187 SCP-189 SCP-200
 fn spec_text_is_escaped_for_where_it_is_shown() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/render");
     let mut names: Vec<_> =

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rutter_serve::{Access, AccessSink, Handle, Listening, Server, Settings, Site};
+use rutter_finding::Finding;
+use rutter_logs::Record;
+use rutter_serve::{AccessSink, Handle, Listening, Server, Settings, Site};
 use tempfile::TempDir;
 
 /// A site in a folder that goes with it, and a server for it.
@@ -23,13 +25,17 @@ pub(crate) struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Keeps what it is told.
+/// Keeps what it is told: records, and who is odd.
 #[derive(Default)]
-pub(crate) struct Records(pub(crate) Mutex<Vec<Access>>);
+pub(crate) struct Records(pub(crate) Mutex<Vec<Record<'static>>>, pub(crate) Mutex<Vec<String>>);
 
 impl AccessSink for Records {
-    fn access(&self, access: &Access) {
-        self.0.lock().unwrap().push(access.clone());
+    fn access(&self, record: &Record<'_>) {
+        self.0.lock().unwrap().push(record.clone().into_owned());
+    }
+
+    fn odd(&self, finding: &Finding) {
+        self.1.lock().unwrap().push(format!("{}: {}", finding.rule.code, finding.detail));
     }
 }
 

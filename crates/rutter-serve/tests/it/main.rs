@@ -7,6 +7,7 @@ mod conditions;
 mod embed;
 mod escape;
 mod limits;
+mod odd;
 mod partner;
 mod raw;
 mod serving;

@@ -152,7 +152,7 @@ fn spec_tokens_have_scopes_and_rates() {
         assert!(tokens.iter().all(|token| !text.contains(token.trim_start_matches("Bearer "))));
     }
     let named = case.running.records.0.lock().unwrap();
-    assert!(named.iter().any(|record| record.token_name.as_deref() == Some("entries")));
+    assert!(named.iter().any(|record| record.token.as_deref() == Some("entries")));
 }
 
 #[test] // ARC-022

@@ -57,7 +57,7 @@ fn client(running: &Running) -> Client<StreamOwned<ClientConnection, TcpStream>>
     Client::new(StreamOwned::new(connection, running.connect()))
 }
 
-#[test]
+#[test] // SCP-161
 fn ours_https_is_served_and_certificates_can_be_replaced() {
     let running = running();
     let mut first = client(&running);
@@ -145,5 +145,7 @@ fn ours_http_2_answers_many_at_once() {
         }
     });
     let records = running.records.0.lock().unwrap();
-    assert!(records.iter().any(|record| record.version == "HTTP/2.0" && record.bytes == 2_000_000));
+    assert!(
+        records.iter().any(|record| &*record.protocol == "HTTP/2.0" && record.bytes == 2_000_000)
+    );
 }

@@ -8,12 +8,15 @@ use super::body::Dictionaries;
 use super::{digest, optional_time, time, word};
 use crate::error::{QueryError, Storage};
 use crate::model::{
-    After, Cause, Change, ChangeKind, Changes, Cursor, PageRow, Publisher, PublisherId, Section,
-    Selection, Source, Tombstone, Withheld,
+    After, Cause, Census, Change, ChangeKind, Changes, Cursor, History, PageRow, Publisher,
+    PublisherId, Section, Selection, Source, Tombstone, Withheld,
 };
 
 /// Rows of one piece that a question may ask for; more are a matter of paging.
 const MOST: usize = 100_000;
+
+/// Bytes of lines in one piece, beyond which no further one is read.
+const MOST_BYTES: usize = 16 << 20;
 
 fn limit(most: usize) -> i64 {
     i64::try_from(most.min(MOST)).unwrap_or(0)
@@ -215,10 +218,15 @@ pub(super) fn lines(
     let transaction = connection.transaction()?;
     let selection = Selection { with_withheld: false, ..*selection };
     let mut found = Vec::new();
+    let mut n_bytes = 0;
     for (id, page) in list(&transaction, &selection, after, most)? {
         let line = line(&transaction, dictionaries, id)?
             .ok_or_else(|| Storage::damaged(format!("the body of {} is not there", page.url)))?;
+        n_bytes += line.len();
         found.push((page, line));
+        if MOST_BYTES <= n_bytes {
+            break;
+        }
     }
     Ok(found)
 }
@@ -235,6 +243,36 @@ pub(super) fn tombstones(
     ))?;
     let rows = statement.query(params![publisher.0, after.unwrap_or(""), limit(most)])?;
     collect(rows, tombstone_of)
+}
+
+pub(super) fn tombstone(connection: &Connection, key: &str) -> Result<Option<Tombstone>, Storage> {
+    let key = key_of(key);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {TOMBSTONE} FROM tombstone
+         WHERE publisher IN (SELECT id FROM publisher) AND url = ?1
+         ORDER BY publisher != coalesce((SELECT id FROM publisher WHERE origin = ?2), 0), publisher
+         LIMIT 1"
+    ))?;
+    Ok(collect(statement.query(params![key, origin_of(&key)])?, tombstone_of)?.pop())
+}
+
+pub(super) fn census(
+    connection: &Connection,
+    publisher: PublisherId,
+) -> Result<Vec<Census>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT source, withheld, count(*) FROM page WHERE publisher = ?1
+         GROUP BY source, withheld ORDER BY source, withheld",
+    )?;
+    collect(statement.query([publisher.0])?, |row| {
+        let source: String = row.get(0)?;
+        let withheld: Option<String> = row.get(1)?;
+        Ok(Census {
+            source: word(&source, Source::of_word)?,
+            withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+            pages: row.get(2)?,
+        })
+    })
 }
 
 pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";
@@ -258,6 +296,16 @@ pub(super) fn last_change(connection: &Connection) -> Result<u64, Storage> {
         [],
         |row| row.get(0),
     )?)
+}
+
+pub(super) fn history(connection: &mut Connection, store: u64) -> Result<History, Storage> {
+    let transaction = connection.transaction()?;
+    let oldest: Option<String> = transaction
+        .query_row("SELECT at FROM change ORDER BY seq LIMIT 1", [], |row| row.get(0))
+        .optional()?;
+    let seq = last_change(&transaction)?;
+    let events = seq.saturating_sub(pruned(&transaction)?);
+    Ok(History { oldest: optional_time(oldest)?, events, cursor: Cursor { store, seq } })
 }
 
 pub(super) fn pruned(connection: &Connection) -> Result<u64, Storage> {

@@ -17,7 +17,7 @@ use super::body::Dictionaries;
 use super::read::{self, collect};
 use super::{SqliteStore, Writer};
 use crate::error::{QueryError, Storage, WriteError};
-use crate::model::{Hit, Indexed, PageRow};
+use crate::model::{Hit, Indexed, PageRow, PublisherId};
 use crate::words::Query;
 
 /// How text is cut into words: case and accents do not count.
@@ -77,6 +77,15 @@ pub(super) fn index(store: &SqliteStore, most: u64) -> Result<Indexed, WriteErro
 fn is_current(connection: &Connection) -> Result<bool, Storage> {
     let is_whole = get(connection, "text_page")?.is_none();
     Ok(is_whole && get(connection, "text_cursor")? == Some(read::last_change(connection)?))
+}
+
+/// Events that the index has not seen; `None` where it is not whole.
+pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, Storage> {
+    let transaction = connection.transaction()?;
+    let cursor = get(&transaction, "text_cursor")?;
+    let is_whole = get(&transaction, "text_page")?.is_none();
+    let Some(cursor) = cursor.filter(|_| is_whole) else { return Ok(None) };
+    Ok(Some(read::last_change(&transaction)?.saturating_sub(cursor)))
 }
 
 /// Indexes one batch: while the index is being made, pages by their number;
@@ -186,6 +195,7 @@ fn text_of(page: &Page<'_>) -> String {
 pub(super) fn search(
     connection: &mut Connection,
     dictionaries: &Dictionaries,
+    publisher: Option<PublisherId>,
     query: &Query,
     most: usize,
 ) -> Result<Vec<Hit>, QueryError> {
@@ -195,11 +205,15 @@ pub(super) fn search(
     }
     let found: Vec<(i64, f64)> = {
         let mut statement = transaction.prepare_cached(
-            "SELECT rowid, bm25(page_text, ?1, 1.0) AS rank FROM page_text
-             WHERE page_text MATCH ?2 ORDER BY rank, rowid LIMIT ?3",
+            // Few pages have the words; each is asked whose it is.
+            "SELECT page_text.rowid, bm25(page_text, ?1, 1.0) AS rank
+             FROM page_text CROSS JOIN page p ON p.id = page_text.rowid
+             WHERE page_text MATCH ?2 AND (?3 IS NULL OR p.publisher = ?3)
+             ORDER BY rank, page_text.rowid LIMIT ?4",
         )?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = statement.query(params![TITLE, query.to_match(), most])?;
+        let publisher = publisher.map(|publisher| publisher.0);
+        let rows = statement.query(params![TITLE, query.to_match(), publisher, most])?;
         collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))?
     };
     let mut pages = Vec::new();

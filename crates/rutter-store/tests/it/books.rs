@@ -178,3 +178,49 @@ pub(crate) fn listing_in_pieces(store: &dyn Store) {
     assert!(store.page("https://HARBOUR.example:443/./00003#top").unwrap().is_some());
     assert_eq!(store.page("not an address").unwrap(), None);
 }
+
+/// What a page that went away leaves, how far the history reaches, what pages
+/// have in common.
+pub(crate) fn questions_about_the_whole(store: &dyn Store) {
+    assert_eq!(store.history().unwrap().events, 0);
+    let (id, lease) = publisher(store);
+    let mut all = drafts(0, 0..4);
+    all.push(Draft::new(4, 0, "calm").withheld(Withheld::Consent));
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &all).unwrap();
+    let counted = |store: &dyn Store| -> Vec<(Option<Withheld>, u64)> {
+        store.census(id).unwrap().iter().map(|it| (it.withheld, it.pages)).collect()
+    };
+    assert_eq!(counted(store), [(None, 4), (Some(Withheld::Consent), 1)]);
+    assert_eq!(store.tombstone(&url(3)).unwrap(), None);
+    all.remove(3);
+    put(store, &lease, begin("all", Mode::Snapshot, 2), &all).unwrap();
+    let gone = store.tombstone(&format!("{}#top", url(3))).unwrap().unwrap();
+    assert_eq!((gone.url, gone.at), (url(3), at(2)));
+    assert_eq!(counted(store), [(None, 3), (Some(Withheld::Consent), 1)]);
+    let history = store.history().unwrap();
+    assert_eq!((history.events, history.oldest), (5, Some(at(1))));
+    assert_eq!(history.cursor, store.cursor().unwrap());
+    store.maintain(at(2)).unwrap();
+    let history = store.history().unwrap();
+    assert_eq!((history.events, history.oldest), (1, Some(at(2))));
+}
+
+/// A search can be held to one publisher, and an index knows how far it is.
+pub(crate) fn search_of_one(store: &dyn Store) {
+    assert_eq!(store.unindexed().unwrap(), None);
+    let (id, lease) = publisher(store);
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
+    let other = store.register("https://pier.example", &[], "").unwrap();
+    let lease = store.lease(other, at(0), at(10_000)).unwrap();
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 3..5)).unwrap();
+    store.index(u64::MAX).unwrap();
+    assert_eq!(store.unindexed().unwrap(), Some(0));
+    let query = Query::parse("berth").unwrap();
+    assert_eq!(store.search(&query, 10).unwrap().len(), 5);
+    let hits = store.search_of(id, &query, 10).unwrap();
+    assert_eq!(hits.len(), 3);
+    assert!(hits.iter().all(|hit| hit.page.publisher == id));
+    assert_eq!(store.search_of(other, &query, 1).unwrap().len(), 1);
+    put(store, &lease, begin("all", Mode::Snapshot, 2), &drafts(0, 3..6)).unwrap();
+    assert_eq!(store.unindexed().unwrap(), Some(1));
+}

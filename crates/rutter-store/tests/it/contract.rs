@@ -42,6 +42,8 @@ const SUITE: &[(&str, Test)] = &[
     ("arc entries", books::arc_entries),
     ("entities", books::entities),
     ("search", books::search),
+    ("search of one", books::search_of_one),
+    ("questions about the whole", books::questions_about_the_whole),
     ("forgetting a publisher", books::forgetting_a_publisher),
     ("listing in pieces", books::listing_in_pieces),
 ];

@@ -180,6 +180,8 @@ enum Event {
     Ended,
     /// It closed its output.
     Closed,
+    /// It closed its standard error.
+    Silent,
     /// It said more than it may.
     TooMuch,
 }
@@ -246,11 +248,14 @@ fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
         thread::spawn(move || listen(output, &said, most, Some(&events)));
     }
     if let Some(output) = running.child.stderr.take() {
-        let complaint = Arc::clone(&complaint);
-        thread::spawn(move || listen(output, &complaint, 4096, None));
+        let (complaint, events) = (Arc::clone(&complaint), events.clone());
+        thread::spawn(move || {
+            listen(output, &complaint, 4096, None);
+            events.send(Event::Silent).ok();
+        });
     }
     watch(&running.child, events);
-    let (mut has_ended, mut is_closed) = (false, false);
+    let (mut has_ended, mut is_closed, mut is_silent) = (false, false, false);
     while !has_ended {
         match happened.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(Event::Ended) => has_ended = true,
@@ -259,6 +264,7 @@ fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
                 // Where the end itself cannot be watched.
                 has_ended |= cfg!(not(unix));
             }
+            Ok(Event::Silent) => is_silent = true,
             Ok(Event::TooMuch) => return Err(Failure::TooLong(program.most_bytes)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 return Err(Failure::TimedOut(program.timeout));
@@ -266,11 +272,12 @@ fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
         }
     }
     let status = running.end().map_err(Failure::NotStarted)?;
-    // Nobody of the group writes any more; what is in the pipe is on its way.
+    // Nobody of the group writes any more; what is in the pipes is on its way.
     let patience = Instant::now() + LAST_WORDS;
-    while !is_closed {
+    while !(is_closed && is_silent) {
         match happened.recv_timeout(patience.saturating_duration_since(Instant::now())) {
             Ok(Event::Closed) => is_closed = true,
+            Ok(Event::Silent) => is_silent = true,
             Ok(Event::TooMuch) => return Err(Failure::TooLong(program.most_bytes)),
             Ok(Event::Ended) => {}
             Err(_) => break,

@@ -9,6 +9,7 @@ use rutter_logs::summary::{json, svg, text};
 use rutter_logs::{Collections, Filter, Item, Limits, Reader, Settings, Tally, Thresholds, Watch};
 use rutter_page::Timestamp;
 
+use crate::commands::odd::Watching;
 use crate::commands::{counted, one_stdin, parse_time};
 use crate::exit::Exit;
 use crate::input::Source;
@@ -46,18 +47,13 @@ pub(crate) struct Args {
     /// Hours for which an answer of the same size counts as the same
     #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
-    /// Beginning of paths that are closed, where the server hides them by 404
-    #[arg(long, value_name = "PATH")]
-    closed: Vec<String>,
+    #[command(flatten)]
+    odd: Watching,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let collections = collections(&args.collection)?;
-    let thresholds = Thresholds {
-        has_collections: collections.is_some(),
-        closed_paths: args.closed.clone(),
-        ..Thresholds::USUAL
-    };
+    let thresholds = Thresholds { has_collections: collections.is_some(), ..args.odd.thresholds() };
     let window = i64::from(args.window) * 3600;
     let settings = Settings { window, collections, ..Settings::USUAL };
     let filter = Filter { since: args.since, until: args.until, agent: args.agent.clone() };

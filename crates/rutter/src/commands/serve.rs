@@ -11,11 +11,14 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_build::BuildError;
+use rutter_finding::Finding;
+use rutter_logs::Record;
 use rutter_serve::{
     AccessSink, Forwarding, Heard, Lifetimes, Limits, Listening, LogForm, LogWriter, Network,
     Proxies, Rate, Server, Settings, Site, TlsFiles, rate_of,
 };
 
+use crate::commands::odd::Watching;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
@@ -85,6 +88,11 @@ pub(crate) struct Args {
     /// How its lines look: the combined format, or JSON
     #[arg(long, value_enum, default_value_t = Form::Text)]
     log_form: Form,
+    /// Watch nobody: odd clients are not told, agents are not counted
+    #[arg(long)]
+    no_watch: bool,
+    #[command(flatten)]
+    odd: Watching,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -107,6 +115,18 @@ enum Form {
     Json,
 }
 
+/// Says on standard error who behaves oddly.
+struct Aside;
+
+impl AccessSink for Aside {
+    fn access(&self, _record: &Record<'_>) {}
+
+    fn odd(&self, finding: &Finding) {
+        let Finding { rule, detail, .. } = finding;
+        output::say_aside(&format!("{}: {}: {detail}", rule.code, rule.title));
+    }
+}
+
 type Log = LogWriter<BufWriter<Box<dyn Write + Send>>>;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
@@ -117,7 +137,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         recover(state, out)?;
     }
     let log = log(args)?;
-    let sinks = log.iter().map(|log| Arc::clone(log) as Arc<dyn AccessSink>).collect();
+    let aside = (!args.no_watch).then(|| Arc::new(Aside) as Arc<dyn AccessSink>);
+    let sinks = aside.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
     let settings = settings(args, state.clone())?;
     let is_described = state.as_ref().is_some_and(|state| state.join("served.json").is_file());
     let site = Site::open(settings, sinks)?;
@@ -198,6 +219,7 @@ fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
         lifetimes: Lifetimes { snapshot, ..Lifetimes::USUAL },
         rate,
         bandwidth: args.bandwidth,
+        watch: (!args.no_watch).then(|| args.odd.thresholds()),
         proxies: Proxies { trusted: args.trusted_proxy.clone(), header },
         limits: Limits {
             connections: args.connections,

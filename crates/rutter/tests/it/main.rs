@@ -3,7 +3,7 @@
 //! Every `tests/sessions/*.console` is a case, and so is every console block
 //! of the README: a line that begins with `$ ` is run by `sh` in a folder that
 //! holds the example pages and the conformance vectors, and what it prints must
-//! be what follows. `? 4` is an exit code other than 0, `; ` begins a remark.
+//! be what follows. A session that names `replica.db` finds a replica there. `? 4` is an exit code other than 0, `; ` begins a remark.
 //! `RUTTER_UPDATE=1 cargo test` writes what was printed instead.
 
 #![expect(
@@ -20,6 +20,7 @@ mod faults;
 mod fix;
 mod kill;
 mod live;
+mod replica;
 mod serve;
 mod spxi;
 
@@ -82,6 +83,9 @@ fn run(line: &str, folder: &Path) -> String {
 /// Runs a session and gives it with what was really printed.
 fn replay(session: &str) -> String {
     let folder = stage();
+    if session.contains("replica.db") {
+        drop(replica::make(&folder.path().join("replica.db")));
+    }
     let mut replayed = String::new();
     for line in session.lines() {
         if let Some(command) = line.strip_prefix("$ ") {

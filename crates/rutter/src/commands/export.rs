@@ -1,0 +1,255 @@
+//! `rutter export`: the pages of a replica as JSON Lines, CSV, Markdown or an
+//! SCP collection, each with what the site says AI may do with it.
+//!
+//! Pages come in pieces (`crate::replica`). A file or folder appears complete
+//! or not at all; where a sync commits in the meantime, it is begun anew, so
+//! that it shows one moment.
+//!
+//! Refuses: to write over a folder that has something in it.
+
+mod collection;
+mod columns;
+mod csv;
+mod markdown;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use rutter_page::Timestamp;
+use rutter_scp::folder_of;
+use rutter_store::{Cursor, Publisher, Selection, Store};
+use tempfile::NamedTempFile;
+
+use crate::commands::{counted, now, parse_time, target};
+use crate::exit::Exit;
+use crate::output::{self, Output};
+use crate::replica::{ArcLane, Pages, SiteArgs, StoreArgs, Terms};
+use collection::Collection;
+use columns::{Columns, JsonLines};
+use csv::Csv;
+use markdown::Markdown;
+
+/// What the arguments say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to write
+    #[arg(long, value_enum)]
+    format: Format,
+    /// File to write, or folder for Markdown [default: standard output for
+    /// jsonl and csv]; the name of a collection decides its coding
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Only pages of this section of the site
+    #[arg(long, value_name = "NAME", requires = "site")]
+    section: Option<String>,
+    /// Pages without words too, with the reason; not for Markdown and SCP
+    #[arg(long)]
+    withheld: bool,
+    /// When a collection was made [default: now, or `SOURCE_DATE_EPOCH`]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    generated: Option<Timestamp>,
+    #[command(flatten)]
+    site: SiteArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object per page, with its verified line as `page`
+    Jsonl,
+    /// A folder with a Markdown file per page, and an index
+    Markdown,
+    /// A collection, as a site would publish it
+    Scp,
+    /// A table with the text of each page
+    Csv,
+}
+
+/// Takes pages, in their order.
+trait Sink {
+    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()>;
+}
+
+/// How often an export is begun anew.
+const TRIES: u32 = 3;
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    let is_table = matches!(args.format, Format::Jsonl | Format::Csv);
+    anyhow::ensure!(is_table || !args.withheld, "--withheld: goes with jsonl and csv");
+    anyhow::ensure!(
+        args.generated.is_none() || args.format == Format::Scp,
+        "--generated: goes with scp"
+    );
+    let store = args.store.open()?;
+    let publishers = args.site.publishers(&store)?;
+    let job = Job { args, store: &store, publishers: &publishers };
+    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let Some(path) = output else {
+        anyhow::ensure!(is_table, "--output: wanted for this format");
+        let (_, cursor, is_still) = job.print(out)?;
+        if !is_still {
+            out.say("warning: pages changed meanwhile, so this is not one moment of the replica");
+        }
+        say_cursor(cursor, out);
+        return Ok(Exit::Clean);
+    };
+    job.refuse_path(path)?;
+    for _ in 0..TRIES {
+        let (n_pages, cursor, is_still) = job.write(path, out)?;
+        if is_still {
+            out.say(format_args!("{}: {}", path.display(), counted(n_pages, "page")));
+            say_cursor(cursor, out);
+            return Ok(Exit::Clean);
+        }
+    }
+    anyhow::bail!("{}: the replica changes while it is read; try again", path.display())
+}
+
+fn say_cursor(cursor: Cursor, out: &mut Output) {
+    out.say(format_args!("changes from here on: rutter changes --since {cursor}"));
+}
+
+/// What is exported.
+struct Job<'j> {
+    args: &'j Args,
+    store: &'j dyn Store,
+    publishers: &'j [Publisher],
+}
+
+/// Pages written, where in the history that was, and whether nothing happened
+/// to them meanwhile.
+type Done = (u64, Cursor, bool);
+
+impl Job<'_> {
+    fn refuse_path(&self, path: &Path) -> anyhow::Result<()> {
+        let name = path.display();
+        let folder = folder_of(path);
+        anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_replica = real(path).is_some() && real(path) == real(self.args.store.path());
+        anyhow::ensure!(!is_replica, "{name}: is the replica; name another output");
+        if self.args.format == Format::Markdown {
+            return markdown::refuse_full(path);
+        }
+        anyhow::ensure!(!path.is_dir(), "{name}: is a folder, wanted a file");
+        Ok(())
+    }
+
+    fn print(&self, out: &mut Output) -> anyhow::Result<Done> {
+        out.flush()?;
+        let to = BufWriter::with_capacity(64 << 10, output::stdout());
+        let mut sink = self.table(to)?;
+        let done = self.walk(&mut *sink)?;
+        sink.finish()?;
+        Ok(done)
+    }
+
+    /// Writes beside the place, and moves it in where nothing happened.
+    fn write(&self, path: &Path, out: &mut Output) -> anyhow::Result<Done> {
+        let name = || path.display().to_string();
+        match self.args.format {
+            Format::Jsonl | Format::Csv => {
+                let file = beside(path).with_context(name)?;
+                let mut sink = self.table(BufWriter::new(file.as_file().try_clone()?))?;
+                let done = self.walk(&mut *sink).with_context(name)?;
+                sink.finish().with_context(name)?;
+                if done.2 {
+                    put_in_place(file, path).with_context(name)?;
+                }
+                Ok(done)
+            }
+            Format::Markdown => {
+                let mut sink = Markdown::new(path).with_context(name)?;
+                let done = self.walk(&mut sink)?;
+                if done.2 {
+                    sink.finish(path).with_context(name)?;
+                }
+                Ok(done)
+            }
+            Format::Scp => {
+                anyhow::ensure!(
+                    self.publishers.len() <= 1,
+                    "a collection is of one site; name it with --site"
+                );
+                let target = target(path, None)?;
+                let mut sink = Collection::new(folder_of(path))?;
+                let done = self.walk(&mut sink)?;
+                if done.2 {
+                    let section = self.args.section.as_deref().unwrap_or("all");
+                    let generated = match self.args.generated {
+                        Some(time) => time,
+                        None => now()?,
+                    };
+                    sink.finish(section, generated, target, out)?;
+                }
+                Ok(done)
+            }
+        }
+    }
+
+    fn table<'w>(&self, to: impl Write + 'w) -> anyhow::Result<Box<dyn Table + 'w>> {
+        Ok(match self.args.format {
+            Format::Csv => Box::new(Csv::new(to)?),
+            _ => Box::new(JsonLines::new(to)),
+        })
+    }
+
+    /// Hands every page to a sink.
+    fn walk<S: Sink + ?Sized>(&self, sink: &mut S) -> anyhow::Result<Done> {
+        let begun = self.store.cursor()?;
+        let publisher = self.args.site.publisher(self.store)?.map(|publisher| publisher.id);
+        let selection = Selection {
+            publisher,
+            section: self.args.section.as_deref(),
+            with_withheld: self.args.withheld,
+        };
+        let mut pages = Pages::new(self.store, selection);
+        let mut arc = ArcLane::new(self.store);
+        let mut n_pages = 0;
+        while let Some((row, line)) = pages.next_page()? {
+            let site = self.publishers.iter().find(|publisher| publisher.id == row.publisher);
+            let terms = Terms::of(&row, arc.of(&row)?.as_ref());
+            let site = site.map_or("", |publisher| publisher.origin.as_str());
+            sink.page(&Columns { site, row: &row, terms: &terms, line: line.as_deref() })?;
+            n_pages += 1;
+        }
+        let mut is_still = true;
+        let mut cursor = begun;
+        loop {
+            let changes = self.store.changes_since(Some(cursor), 1_000)?;
+            let is_of_us = |id| publisher.is_none_or(|publisher| publisher == id);
+            is_still &= !changes.events.iter().any(|event| is_of_us(event.publisher));
+            cursor = changes.next;
+            if !changes.has_more || !is_still {
+                return Ok((n_pages, begun, is_still));
+            }
+        }
+    }
+}
+
+/// A sink that is a stream.
+trait Table: Sink {
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// A file without a name of its own, in the folder it is meant for.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rutter-");
+    // A temporary file is private by default; this one is as any other.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder_of(path))
+}
+
+fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    #[cfg(unix)]
+    File::open(folder_of(path))?.sync_all()?;
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! A folder with a Markdown file for each page, and an index of all of them.
+//!
+//! A file's name is made of few harmless characters of the address and a hash
+//! of all of it: no address chooses where it is written, and no two meet.
+//!
+//! Refuses: a folder that has something in it.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use rutter_page::{LineDigest, push_string};
+use rutter_scp::folder_of;
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::columns::Named;
+use super::{Columns, Sink};
+use crate::replica::page_of;
+
+/// Characters of an address in a file's name, at most.
+const LONGEST: usize = 60;
+/// Digits of the hash.
+const DIGITS: usize = 24;
+/// The index of the folder.
+const INDEX: &str = "index.jsonl";
+
+pub(super) struct Markdown {
+    folder: TempDir,
+    index: BufWriter<File>,
+    /// The site whose folder is there.
+    site: Option<(String, String)>,
+}
+
+/// Refuses a folder that is not empty, and what is no folder.
+pub(super) fn refuse_full(path: &Path) -> anyhow::Result<()> {
+    let name = || path.display().to_string();
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let is_empty = fs::read_dir(path).with_context(name)?.next().is_none();
+    anyhow::ensure!(is_empty, "{}: is not empty; name a new folder", path.display());
+    Ok(())
+}
+
+impl Markdown {
+    pub(super) fn new(path: &Path) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix(".rutter-").tempdir_in(folder_of(path))?;
+        let index = BufWriter::new(File::create_new(folder.path().join(INDEX))?);
+        Ok(Self { folder, index, site: None })
+    }
+
+    pub(super) fn finish(self, path: &Path) -> io::Result<()> {
+        let Self { folder, index, .. } = self;
+        index.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        // A temporary folder is private by default; this one is as any other.
+        #[cfg(unix)]
+        {
+            let usual = tempfile::Builder::new()
+                .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777))
+                .tempdir_in(folder.path())?;
+            fs::set_permissions(folder.path(), usual.path().metadata()?.permissions())?;
+        }
+        if path.exists() {
+            fs::remove_dir(path)?;
+        }
+        fs::rename(folder.path(), path)?;
+        // It is elsewhere now.
+        drop(folder.keep());
+        Ok(())
+    }
+
+    /// The folder of a site, made when its first page comes.
+    fn folder_of_site(&mut self, site: &str) -> io::Result<String> {
+        if let Some((_, folder)) = self.site.as_ref().filter(|(known, _)| known == site) {
+            return Ok(folder.clone());
+        }
+        let name = site_name(site);
+        fs::create_dir_all(self.folder.path().join(&name))?;
+        self.site = Some((site.to_owned(), name.clone()));
+        Ok(name)
+    }
+}
+
+#[derive(Serialize)]
+struct WithFile<'c> {
+    file: &'c str,
+    #[serde(flatten)]
+    named: Named<'c>,
+}
+
+impl Sink for Markdown {
+    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
+        let Some(line) = columns.line else { return Ok(()) };
+        let named = columns.named();
+        let folder = self.folder_of_site(columns.site)?;
+        let file = format!("{folder}/{}", file_name(named.url));
+        let text = page_of(named.url, line)?.to_markdown();
+        let text = with_terms(&text, &named);
+        let path = self.folder.path().join(&file);
+        File::create_new(&path)
+            .and_then(|mut to| to.write_all(text.as_bytes()))
+            .with_context(|| file.clone())?;
+        serde_json::to_writer(&mut self.index, &WithFile { file: &file, named })?;
+        Ok(self.index.write_all(b"\n")?)
+    }
+}
+
+/// Adds to the front matter what the page itself does not say.
+fn with_terms(text: &str, named: &Named<'_>) -> String {
+    let mut out = String::from("---\n");
+    let mut put = |key: &str, value: &str| {
+        let mut quoted = Vec::new();
+        push_string(value, &mut quoted);
+        out.extend([key, ": ", &String::from_utf8_lossy(&quoted), "\n"]);
+    };
+    put("digest", &named.digest);
+    put("source", named.source);
+    put("consent", named.consent);
+    if let Some(directive) = named.robots_directive {
+        put("robots_directive", &rutter_finding::visible(directive));
+    }
+    out.push_str(text.strip_prefix("---\n").unwrap_or(text));
+    out
+}
+
+/// The name of a page's file.
+fn file_name(key: &str) -> String {
+    let path = key.split_once("://").map_or(key, |(_, rest)| rest);
+    let path = path.split_once('/').map_or("", |(_, path)| path);
+    let mut name = harmless(path, LONGEST, |c| c.is_ascii_alphanumeric());
+    if !name.is_empty() {
+        name.push('-');
+    }
+    let digest = LineDigest::of(key.as_bytes()).to_string();
+    name.push_str(digest.get(..DIGITS).unwrap_or(&digest));
+    name.push_str(".md");
+    name
+}
+
+/// The name of a site's folder.
+fn site_name(site: &str) -> String {
+    let host = site.split_once("://").map_or(site, |(_, host)| host);
+    let name = harmless(host, 200, |c| c.is_ascii_alphanumeric() || c == '.');
+    let name = name.trim_matches(['.', '-']);
+    // Names of devices on Windows, whatever follows the dot.
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_numbered = |start: &str| {
+        let number = stem.strip_prefix(start);
+        number.is_some_and(|number| number.len() == 1 && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_device = matches!(stem, "con" | "prn" | "aux" | "nul");
+    if name.is_empty() || is_device || is_numbered("com") || is_numbered("lpt") {
+        return format!("site-{name}");
+    }
+    name.to_owned()
+}
+
+/// Keeps what is harmless in a name, in small letters; anything else is a gap.
+fn harmless(text: &str, longest: usize, is_kept: impl Fn(char) -> bool) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if longest <= name.len() {
+            break;
+        }
+        if is_kept(c) {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    name.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{file_name, site_name};
+
+    #[test]
+    fn ours_no_address_chooses_a_dangerous_name() {
+        let long = format!("https://a.example/{}", "x/".repeat(4000));
+        for url in [
+            "https://a.example/",
+            "https://a.example/docs/tides-api.html",
+            "https://a.example/../../etc/passwd",
+            "https://a.example/%2e%2e%2f%2e%2e/x",
+            "https://a.example/a\\..\\b",
+            "https://a.example/con",
+            "https://a.example/x\0y\n.md",
+            "https://a.example/.git/config",
+            "https://a.example/-rf",
+            "https://a.example/\u{202e}dm.exe",
+            &long,
+        ] {
+            let name = file_name(url);
+            let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(name.strip_suffix(".md").unwrap().chars().all(is_plain), "{name}");
+            assert!(name.len() < 100 && !name.starts_with('-'), "{name}");
+        }
+        assert!(
+            file_name("https://a.example/docs/tides-api.html").starts_with("docs-tides-api-html-")
+        );
+        // Names differ where addresses do, also where case is all that differs.
+        assert_ne!(
+            file_name("https://a.example/A").to_lowercase(),
+            file_name("https://a.example/a").to_lowercase()
+        );
+    }
+
+    #[test]
+    fn ours_no_site_chooses_a_dangerous_folder() {
+        for (site, name) in [
+            ("https://harbour.example", "harbour.example"),
+            ("http://127.0.0.1:8080", "127.0.0.1-8080"),
+            ("http://[::1]:80", "1-80"),
+            ("https://con", "site-con"),
+            ("https://NUL.example", "site-nul.example"),
+            ("https://com1.example", "site-com1.example"),
+            ("https://..", "site-"),
+            ("https://a/../b", "a-..-b"),
+        ] {
+            assert_eq!(site_name(site), name);
+        }
+    }
+}

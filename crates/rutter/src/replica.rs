@@ -1,0 +1,250 @@
+//! A replica as the commands see it that only read it: where it lies, which
+//! site is meant, its pages one after the other.
+//!
+//! Pages come in pieces by key, each piece a short look of its own, so that a
+//! long reading never keeps the log of the database from being folded in.
+//!
+//! Refuses: to make a replica where there is none, and to guess a site.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rutter_arc::{Consent, Entry};
+use rutter_fetch::Url;
+use rutter_finding::{quoted, visible};
+use rutter_page::{Judge, Page, PageLimits};
+use rutter_store::{
+    Access, After, ArcRow, Options, PageRow, Publisher, PublisherId, Selection, SqliteStore, Store,
+    Withheld,
+};
+
+/// Which replica.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// The replica
+    #[arg(long, value_name = "FILE", default_value = ".rutter/replica.db")]
+    store: PathBuf,
+}
+
+impl StoreArgs {
+    pub(crate) fn path(&self) -> &Path {
+        &self.store
+    }
+
+    /// Opens it for questions; one that is not there is not made.
+    pub(crate) fn open(&self) -> anyhow::Result<SqliteStore> {
+        self.open_for(Access::Read)
+    }
+
+    /// Opens one that is there for writing.
+    pub(crate) fn open_to_write(&self) -> anyhow::Result<SqliteStore> {
+        self.open_for(Access::Write)
+    }
+
+    fn open_for(&self, access: Access) -> anyhow::Result<SqliteStore> {
+        let options = Options { access, ..Options::default() };
+        SqliteStore::open(&self.store, options).with_context(|| self.store.display().to_string())
+    }
+}
+
+/// Which site of a replica.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SiteArgs {
+    /// Only this site: `harbour.example`, or with its scheme
+    #[arg(long, value_name = "SITE")]
+    pub(crate) site: Option<String>,
+}
+
+impl SiteArgs {
+    /// The publishers that are meant: one, or all of them.
+    pub(crate) fn publishers(&self, store: &dyn Store) -> anyhow::Result<Vec<Publisher>> {
+        Ok(match self.publisher(store)? {
+            Some(publisher) => vec![publisher],
+            None => store.publishers()?,
+        })
+    }
+
+    /// The publisher that is meant, if one is.
+    pub(crate) fn publisher(&self, store: &dyn Store) -> anyhow::Result<Option<Publisher>> {
+        let Some(text) = &self.site else { return Ok(None) };
+        for scheme in ["", "https://", "http://"] {
+            let Ok(url) = Url::parse(&format!("{scheme}{text}")) else { continue };
+            let found = store.publisher(&url.origin().ascii_serialization())?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        anyhow::bail!("--site {}: the replica has no such site", quoted(text))
+    }
+}
+
+/// Pages of a replica, by publisher and key.
+pub(crate) struct Pages<'s> {
+    store: &'s dyn Store,
+    selection: Selection<'s>,
+    lines: Lane<(PageRow, String)>,
+    rows: Lane<PageRow>,
+}
+
+/// What is left of a piece, and where the next one begins.
+struct Lane<T> {
+    piece: VecDeque<T>,
+    last: Option<(PublisherId, String)>,
+    is_over: bool,
+}
+
+impl<T> Lane<T> {
+    fn new(is_over: bool) -> Self {
+        Self { piece: VecDeque::new(), last: None, is_over }
+    }
+
+    fn after(&self) -> Option<After<'_>> {
+        self.last.as_ref().map(|(publisher, url)| After { publisher: *publisher, url })
+    }
+
+    fn fill<E>(
+        &mut self,
+        ask: impl FnOnce(Option<After<'_>>) -> Result<Vec<T>, E>,
+        row: impl Fn(&T) -> &PageRow,
+    ) -> Result<(), E> {
+        let piece = ask(self.after())?;
+        let last = piece.last().map(row);
+        self.is_over = last.is_none();
+        self.last = last.map(|row| (row.publisher, row.url.clone()));
+        self.piece = piece.into();
+        Ok(())
+    }
+}
+
+/// Pages of one piece.
+const PIECE: usize = 500;
+
+impl<'s> Pages<'s> {
+    pub(crate) fn new(store: &'s dyn Store, selection: Selection<'s>) -> Self {
+        let rows = Lane::new(!selection.with_withheld);
+        Self { store, selection, lines: Lane::new(false), rows }
+    }
+
+    /// The next page, with its verified line unless it is withheld.
+    pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<(PageRow, Option<String>)>> {
+        while self.lines.piece.is_empty() && !self.lines.is_over {
+            let ask = |after: Option<After<'_>>| self.store.lines(&self.selection, after, PIECE);
+            self.lines.fill(ask, |(row, _)| row)?;
+        }
+        while self.rows.piece.is_empty() && !self.rows.is_over {
+            let ask = |after: Option<After<'_>>| self.store.list(&self.selection, after, PIECE);
+            self.rows.fill(ask, |row| row)?;
+            // The others come with their lines.
+            self.rows.piece.retain(|row| row.withheld.is_some());
+        }
+        let place = |row: &PageRow| (row.publisher, row.url.clone());
+        let line = self.lines.piece.front().map(|(row, _)| place(row));
+        let withheld = self.rows.piece.front().map(place);
+        let is_withheld_first = withheld.is_some() && (line.is_none() || withheld < line);
+        Ok(if is_withheld_first {
+            self.rows.piece.pop_front().map(|row| (row, None))
+        } else {
+            self.lines.piece.pop_front().map(|(row, line)| (row, Some(line)))
+        })
+    }
+}
+
+/// Rows of a replica, by publisher and key.
+pub(crate) fn each_row(
+    store: &dyn Store,
+    selection: &Selection<'_>,
+    mut most: u64,
+    mut show: impl FnMut(&PageRow) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut lane = Lane::new(false);
+    while 0 < most && !lane.is_over {
+        let piece = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
+        lane.fill(|after| store.list(selection, after, piece), |row: &PageRow| row)?;
+        for row in lane.piece.drain(..) {
+            show(&row)?;
+            most = most.saturating_sub(1);
+        }
+    }
+    Ok(())
+}
+
+/// The page of a verified line.
+pub(crate) fn page_of<'l>(url: &str, line: &'l str) -> anyhow::Result<Page<'l>> {
+    let judged = Judge::new(PageLimits::SPEC).read(line, 1, &mut ());
+    let page = judged.with_context(|| visible(url))?;
+    page.with_context(|| format!("{}: its line is no page", visible(url)))
+}
+
+/// What the site says AI may do with a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// `given`, `login`, `refused`, or `unsaid` where nobody spoke of it.
+    pub(crate) consent: &'static str,
+    pub(crate) ai_indexable: Option<bool>,
+    pub(crate) auth_required: Option<bool>,
+    pub(crate) robots_directive: Option<String>,
+}
+
+impl Terms {
+    /// Joins what is known; the most restrictive wins.
+    pub(crate) fn of(row: &PageRow, arc: Option<&ArcRow>) -> Self {
+        let entry = arc.and_then(|arc| Entry::from_json(&arc.json));
+        let is_barred = matches!(row.withheld, Some(Withheld::Robots | Withheld::Consent));
+        let consent = match (arc, &entry) {
+            _ if is_barred => "refused",
+            (None, _) => "unsaid",
+            // An entry that cannot be read is no consent.
+            (Some(_), None) => "refused",
+            (Some(arc), Some(entry)) => match entry.consent() {
+                Consent::Given if arc.is_allowed => "given",
+                Consent::WithLogin => "login",
+                _ => "refused",
+            },
+        };
+        Self {
+            consent,
+            ai_indexable: entry.as_ref().and_then(|entry| entry.ai_indexable),
+            auth_required: entry.as_ref().and_then(|entry| entry.auth_required),
+            robots_directive: entry
+                .and_then(|entry| entry.robots_directive)
+                .map(rutter_page::Str::into_string),
+        }
+    }
+}
+
+/// ARC entries of a replica, in step with its pages.
+pub(crate) struct ArcLane<'s> {
+    store: &'s dyn Store,
+    publisher: Option<PublisherId>,
+    piece: VecDeque<ArcRow>,
+    last: Option<String>,
+    is_over: bool,
+}
+
+impl<'s> ArcLane<'s> {
+    pub(crate) fn new(store: &'s dyn Store) -> Self {
+        Self { store, publisher: None, piece: VecDeque::new(), last: None, is_over: true }
+    }
+
+    /// The entry of a page; pages are asked for in their order.
+    pub(crate) fn of(&mut self, row: &PageRow) -> anyhow::Result<Option<ArcRow>> {
+        if self.publisher != Some(row.publisher) {
+            *self =
+                Self { publisher: Some(row.publisher), is_over: false, ..Self::new(self.store) };
+        }
+        loop {
+            while self.piece.front().is_some_and(|arc| arc.url < row.url) {
+                self.piece.pop_front();
+            }
+            if !self.piece.is_empty() || self.is_over {
+                break;
+            }
+            let piece = self.store.arc_entries(row.publisher, self.last.as_deref(), PIECE)?;
+            self.is_over = piece.is_empty();
+            self.last = piece.last().map(|arc| arc.url.clone());
+            self.piece = piece.into();
+        }
+        Ok(self.piece.front().filter(|arc| arc.url == row.url).cloned())
+    }
+}
