@@ -210,11 +210,25 @@ fn push_plain(line: &str, out: &mut String) {
     while let Some(at) = rest.find("](") {
         let (before, behind) = rest.split_at(at);
         let picture = before.rfind("![");
-        out.push_str(picture.map_or(before, |start| before.get(..start).unwrap_or_default()));
+        push_bare(picture.map_or(before, |start| before.get(..start).unwrap_or_default()), out);
         rest = behind_target(behind.get(2..).unwrap_or_default());
         out.push(' ');
     }
-    out.push_str(rest);
+    push_bare(rest, out);
+}
+
+/// A text without the marks of emphasis and code, which may stand in a word.
+fn push_bare(text: &str, out: &mut String) {
+    let mut is_code = false;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '`' => is_code = !is_code,
+            '*' if !is_code => {}
+            '\\' if !is_code => out.extend(chars.next()),
+            c => out.push(c),
+        }
+    }
 }
 
 /// What stands behind the address of a link; brackets in it come in pairs.
@@ -255,7 +269,8 @@ mod tests {
         let text = "See [the tides](https://h.example/a b) ![a boat](x.png) now.\n\n```rust\nlet a = 1;\n```\n";
         assert_eq!(paragraphs(text), ["See [the tides    now.\n", "let a = 1;\n"]);
         let text = "[`get(x)`](<https://h.example/a#get(x)>) is [here](/b(c)d).";
-        assert_eq!(paragraphs(text), ["[`get(x)`  is [here .\n"]);
+        assert_eq!(paragraphs(text), ["[get(x)  is [here .\n"]);
+        assert_eq!(paragraphs("**b**old `a*b`s 2 \\* 3"), ["bold a*bs 2 * 3\n"]);
         let chinese = piece(0, &["港口今天开放到晚上"]).unwrap();
         assert_eq!(look(&[chinese], &["通知：港口今天开放到晚上。"]), [Share::All]);
     }
