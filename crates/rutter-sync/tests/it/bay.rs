@@ -177,7 +177,7 @@ pub(crate) fn page(path: &str, text: &str) -> String {
         "{{\"url\":\"http://harbour.example{path}\",\"title\":\"{text}\",\"description\":\"d\",\
          \"modified\":\"{}\",\"language\":\"en\",\
          \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}",
-        at(text.len().clamp(1, 9) as u32)
+        at(u32::try_from(text.len().clamp(1, 9)).unwrap())
     )
 }
 

@@ -1,7 +1,7 @@
 //! The planner by cases and by random histories; visits to sites of every
 //! kind, to such that misbehave, and to such that are not to be visited.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop")]
 
 mod bay;
 mod cases;

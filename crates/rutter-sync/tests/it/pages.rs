@@ -87,7 +87,7 @@ async fn ours_a_site_with_links_alone_is_walked_within_bounds() {
         "/",
         &format!("<title>Home</title><main><p>Words of the home page.</p>{links}</main>"),
     );
-    bay.html("/a", &format!("<title>A</title><main><p>Words of A.</p><a href=/c>c</a></main>"));
+    bay.html("/a", "<title>A</title><main><p>Words of A.</p><a href=/c>c</a></main>");
     bay.html("/b", &body("B", "Words.")).html("/c", &body("C", "Words of C."));
     let report = bay.visit().await;
     assert_eq!((report.rung, report.added), (Rung::Links, 3));

@@ -17,7 +17,7 @@ async fn spec_a_plain_publisher_is_followed_by_deltas_and_snapshots() {
     let bay = Bay::new();
     bay.robots("user-agent: *\nallow: /\n");
     let first = bay.snapshot(1, &[("/a", "a"), ("/b", "b")]);
-    bay.sitemap(&[first.clone()], &["/a", "/b"]);
+    bay.sitemap(std::slice::from_ref(&first), &["/a", "/b"]);
     let report = bay.visit().await;
     assert_eq!((report.rung, report.added, report.removed), (Rung::Scp, 2, 0));
     assert_eq!(report.sections["all"].reason, Reason::Empty);
@@ -98,7 +98,8 @@ async fn ours_a_download_that_was_finished_needs_no_network_again() {
     assert_eq!(bay.paths(), ["/a"]);
     // Nothing is left of the spool.
     let left = walk(&bay.spools());
-    assert!(left.iter().all(|name| !name.ends_with(".scp") && !name.ends_with(".ok")), "{left:?}");
+    let is_spool = |name: &String| [".scp", ".ok"].iter().any(|end| name.ends_with(end));
+    assert!(!left.iter().any(is_spool), "{left:?}");
 }
 
 fn walk(folder: &std::path::Path) -> Vec<String> {

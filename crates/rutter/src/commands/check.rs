@@ -93,7 +93,9 @@ fn judge(
     if let Some(url) = site::address(path) {
         let judgements = site::live(&url, &args.site, judging.clone(), out)?.judgements;
         seen.overview.layers.extend(["HP", "XL", "SE"]);
-        judgements.iter().for_each(|judgement| seen.overview.see(judgement));
+        for judgement in &judgements {
+            seen.overview.see(judgement);
+        }
         return Ok(judgements);
     }
     if path.is_dir() {
