@@ -346,8 +346,8 @@ mod tests {
 
     #[test] // D58 D87
     fn spec_the_most_restrictive_wins() {
-        let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
         use Effect::{Allows, Forbids, NeedsLogin, NoFollow, NoTraining, Withholds};
+        let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
         for (effects, kept, follows, asks) in [
             (&[][..], true, true, true),
             (&[Allows, NoTraining][..], true, true, true),

@@ -116,3 +116,23 @@ fn put(path: &Path, value: &impl Serialize) -> Result<(), VisitError> {
         .and_then(|()| fs::rename(&fresh, path))
         .map_err(|error| VisitError::Spool(path.to_owned(), error))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test] // SCP-186
+    fn spec_old_collections_go_and_everything_else_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let shelf = Shelf::open(root.path(), "https://harbour.example").unwrap();
+        for (name, seconds) in [("old.scp", 99), ("old.ok", 99), ("new.scp", 101), ("a.json", 1)] {
+            let file = fs::File::create(shelf.path(name)).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        }
+        shelf.sweep(Timestamp::from_unix_seconds(100).unwrap());
+        let is_there = ["old.scp", "old.ok", "new.scp", "a.json"].map(|it| shelf.path(it).exists());
+        assert_eq!(is_there, [false, false, true, true]);
+    }
+}

@@ -234,7 +234,7 @@ fn ours_faults_of_a_server_are_found_under_their_codes() {
     }
 }
 
-#[test] // D12, D74
+#[test] // D12, D74 SCP-196
 fn ours_a_host_that_answers_everything_ends() {
     let server = server();
     server.fallback(Reply::ok(
