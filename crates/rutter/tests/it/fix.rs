@@ -59,7 +59,7 @@ fn ours_the_sitemap_is_named_between_marks() {
     let sitemap = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url>\
         <loc>https://h.example/</loc></url></urlset>";
     fs::write(folder.path().join("sitemap.xml"), sitemap).unwrap();
-    let args = ["check", ".", "--as", "https://h.example", "--fix"];
+    let args = ["check", ".", "--as", "https://h.example", "--fix", "--format", "concise"];
     let mended = rutter(folder.path(), &args);
     assert!(!said(&mended).contains("XL083"), "{}", said(&mended));
     let text = fs::read_to_string(&robots).unwrap();
