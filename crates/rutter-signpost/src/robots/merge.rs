@@ -57,18 +57,12 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
     let Parts { head, tail, has_block } = split(existing.unwrap_or_default());
     let outside = [head.as_slice(), tail.as_slice()].concat();
     let owner = Robots::parse(&outside);
-    // Stray marks of the owner's would become a block if ours left its place.
-    let is_knotted = has_block && split(&outside).has_block;
-    let is_tearing = has_block && tears(&head, &tail);
-    let is_torn = is_tearing && !is_knotted;
-    let group = wishes.group.as_ref().filter(|_| !is_tearing || is_torn);
+    let is_torn = has_block && tears(&head, &tail);
     let (before, after): (&[u8], &[u8]) =
         if has_block && !is_torn { (&head, &tail) } else { (&outside, b"") };
     let opening = Opening { is_open: ends_open(before) };
     let whole = |block: &[u8]| {
         let mut out = before.to_vec();
-        let empty = [BEGIN, b"\n", END, b"\n"].concat();
-        let block = if block.is_empty() && is_knotted { &empty } else { block };
         if block.is_empty() {
             out.extend(after);
             return out;
@@ -85,9 +79,8 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
         out.extend(after);
         out
     };
-    let merged = whole(&block(wishes, &owner, opening, group));
-    let is_read = merged.len() <= Robots::MOST_BYTES;
-    if is_read && !(is_tearing && is_knotted) {
+    let merged = whole(&block(wishes, &owner, opening, wishes.group.as_ref()));
+    if merged.len() <= Robots::MOST_BYTES {
         return merged;
     }
     // Crawlers stop reading there, and a group without its rules allows all;
@@ -103,13 +96,21 @@ struct Parts {
 }
 
 /// Cuts the blocks out; the first one's place is where head and tail meet.
+///
+/// Marks pair up as brackets do and the outermost pairs go, so what remains has
+/// no pair, wherever it is put together.
 fn split(bytes: &[u8]) -> Parts {
-    let mut cuts = Vec::new();
-    let mut begin = None;
+    let mut cuts: Vec<(usize, usize)> = Vec::new();
+    let mut open = Vec::new();
     for line in lines(bytes) {
         match line.text.trim_ascii() {
-            BEGIN => begin = Some(line.start),
-            END => cuts.extend(begin.take().map(|start| (start, line.end))),
+            BEGIN => open.push(line.start),
+            END => {
+                if let Some(start) = open.pop() {
+                    cuts.retain(|(inner, _)| *inner < start);
+                    cuts.push((start, line.end));
+                }
+            }
             _ => {}
         }
     }
