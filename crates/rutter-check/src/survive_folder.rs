@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use rutter_extract::{Extraction, Options, decoded, html};
@@ -46,9 +46,22 @@ pub enum SurviveError {
     Index(#[source] Refusal),
 }
 
+/// Most bytes of an index that are read.
+const LARGEST: u64 = 5_000_000;
+
+/// Reads an index; a pipe is none, nor is what is larger than one may be (D89).
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if LARGEST < bytes.len() as u64 { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
 /// Looks for the markers of every entity of a published folder.
 pub fn survive_folder(dir: &Path, now: Timestamp) -> Result<Survived, SurviveError> {
-    let bytes = fs::read(dir.join(INDEX)).map_err(SurviveError::Io)?;
+    let bytes = read_bounded(&dir.join(INDEX)).map_err(SurviveError::Io)?;
     let index = read_index(&bytes, &mut ()).map_err(SurviveError::Index)?;
     let home = home_of(&index).unwrap_or_default();
     let mut pages: BTreeMap<String, Published> = BTreeMap::new();

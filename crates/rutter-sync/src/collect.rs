@@ -88,6 +88,8 @@ pub(crate) async fn collect(
         Round { learned: Learned::default(), ended: Ended::default(), troubles: vec![] };
     let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
     if visit.memo.needs_snapshot {
+        // Not a state that is wrong again: the pages themselves were replaced.
+        visit.memo.mended.clear();
         round.learned.broken.extend(replica(visit)?.sections.into_keys());
     }
     let mut is_over = false;

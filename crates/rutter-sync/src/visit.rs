@@ -351,7 +351,8 @@ impl Visit<'_> {
         if !has_offer {
             self.report.rung = rung;
         }
-        if has_offer {
+        if !ended.failed.is_empty() {
+            // Verified lines are about to be replaced by what pages say.
             self.memo.needs_snapshot = true;
         }
         crawl::crawl(self, found, gathered, ended, rung).await

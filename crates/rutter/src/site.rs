@@ -5,7 +5,7 @@ pub(crate) mod generator;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +78,8 @@ impl Home {
 
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
+    // A pipe would be waited for.
+    path.metadata().ok().filter(Metadata::is_file)?;
     File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

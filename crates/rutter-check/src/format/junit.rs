@@ -17,7 +17,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let failures: usize = suites.iter().map(Suite::failures).sum();
     writeln!(out, "<testsuites name=\"rutter check\" tests=\"{tests}\" failures=\"{failures}\">")?;
     for suite in &suites {
-        let name = xml(suite.name);
+        let name = xml(&shown(suite.name));
         let (tests, failures) = (suite.tests(), suite.failures());
         writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">")?;
         for case in suite.cases.values() {
@@ -74,8 +74,8 @@ fn write_case(out: &mut dyn Write, name: &str, case: &Case<'_>) -> io::Result<()
     let Some(first) = case.findings.first() else { return Ok(()) };
     let rule = first.finding.rule;
     let title = xml(&format!("{} {}", rule.code, rule.name));
-    writeln!(out, "    <testcase classname=\"{}\" name=\"{title}\">", xml(name))?;
-    let message = xml(&first.message());
+    writeln!(out, "    <testcase classname=\"{}\" name=\"{title}\">", xml(&shown(name)))?;
+    let message = xml(&shown(&first.message()));
     let (open, close) = if case.fails {
         (
             format!("<failure type=\"{}\" message=\"{message}\">", first.severity.name()),

@@ -86,7 +86,9 @@ impl View<'_> {
         let index = self.files.at_root(self.home, INDEX);
         for (n, entity) in entities.iter().enumerate() {
             let Some(home) = self.home else { break };
+            // Of a live site only some are asked for; what failed is told where it failed.
             if let (Some(packet), Some(index)) = (&entity.packet_ref, index)
+                && !self.files.is_live()
                 && self.is_own(packet)
                 && self.files.resolve(home, packet).is_none()
             {
@@ -204,6 +206,9 @@ impl Pages for ViewPages<'_, '_> {
             return Look::NotChecked;
         }
         let Some((at, bytes)) = self.read(url) else {
+            if self.view.files.is_live() {
+                return Look::NotChecked;
+            }
             return Look::Unreachable("the folder has no such file".to_owned());
         };
         let page = self.view.rows.list.get(at).and_then(|row| row.page.as_ref());

@@ -276,6 +276,7 @@ impl Staging for MemoryStaging<'_> {
                     section.mark = section.mark.max(self.generated);
                     section.deltas_since += 1;
                 }
+                Mode::Visit if section.snapshot_at.is_some() => {}
                 Mode::Visit => section.mark = section.mark.max(self.generated),
             }
         }

@@ -67,6 +67,10 @@ fn write_section(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<i64, 
     let (mark, snapshot_at, deltas_since) = match flip.mode {
         Mode::Snapshot => (flip.generated, Some(flip.generated), 0),
         Mode::Delta => (latest, snapshot_at, deltas_since + 1),
+        // A visit to pages says nothing of how far collections were taken.
+        Mode::Visit if snapshot_at.is_some() => {
+            (before.map_or(latest, |section| section.mark), snapshot_at, deltas_since)
+        }
         Mode::Visit => (latest, snapshot_at, deltas_since),
     };
     // What was held back is settled by a snapshot that went through.

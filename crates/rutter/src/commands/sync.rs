@@ -168,6 +168,8 @@ pub(crate) fn sites(given: &[String], file: Option<&Path>) -> anyhow::Result<Vec
     for (place, line) in lines {
         let text = if line.contains("://") { line } else { format!("https://{line}") };
         let mut url = Url::parse(&text).with_context(|| format!("{place}: not an address"))?;
+        let is_open = url.username().is_empty() && url.password().is_none();
+        anyhow::ensure!(is_open, "a site is named without user and password");
         url.set_path("/");
         url.set_query(None);
         url.set_fragment(None);

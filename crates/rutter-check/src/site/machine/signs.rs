@@ -71,7 +71,7 @@ impl View<'_> {
                         self.book.say(at, finding);
                     }
                     Some(child) => waiting.push((child, false)),
-                    None if is_own => {
+                    None if is_own && !self.files.is_live() => {
                         let finding = Finding::new(
                             &rules::LINK_BROKEN,
                             Place::line(line),

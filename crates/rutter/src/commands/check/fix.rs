@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
@@ -87,9 +88,11 @@ fn name_sitemap(dir: &Path, home: &Home, out: &mut Output) -> anyhow::Result<boo
     if after == before {
         return Ok(false);
     }
-    let beside = path.with_extension("txt.rutter");
-    fs::write(&beside, &after).with_context(place)?;
-    fs::rename(&beside, &path).with_context(place)?;
+    let about = fs::metadata(&path).with_context(place)?;
+    let mut beside = tempfile::NamedTempFile::new_in(dir).with_context(place)?;
+    beside.write_all(&after).with_context(place)?;
+    beside.as_file().set_permissions(about.permissions()).with_context(place)?;
+    beside.persist(&path).with_context(place)?;
     out.say(format_args!("fix: {}: the sitemap is named between our marks", path.display()));
     Ok(true)
 }
