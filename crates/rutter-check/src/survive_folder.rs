@@ -55,7 +55,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if LARGEST < bytes.len() as u64 { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_arc::Entry as ArcEntry;
-use rutter_discover::{Bounds, Discovery, Outcome, Rung, Said};
+use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
 use rutter_store::{After, Selection, Store};
 
 use crate::error::VisitError;
@@ -54,11 +54,22 @@ pub(crate) async fn of_sitemaps(
         *found = whole;
     }
     visit.shelf.write(LISTED, &lists)?;
-    let is_cut = found.offer.sitemaps.iter().any(|sitemap| sitemap.is_truncated);
+    // Also of an index: then some of its sitemaps are not known.
+    let is_cut = found
+        .memory
+        .files
+        .values()
+        .any(|file| matches!(&file.said, Some(Said::Sitemap(said)) if said.is_truncated));
     let has_failed = found.looks.iter().any(|look| {
-        matches!(look.outcome, Outcome::Failed(_) | Outcome::Refused(_))
-            && look.by != rutter_discover::Clue::UsualPlace
-            && look.by != rutter_discover::Clue::WellKnown
+        let is_named = !matches!(look.by, Clue::UsualPlace | Clue::WellKnown);
+        match look.outcome {
+            Outcome::Failed(_) | Outcome::Refused(_) => is_named,
+            // A sitemap that is announced and is none hides what it listed.
+            Outcome::Absent(_) | Outcome::Other(_) => {
+                matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex)
+            }
+            _ => false,
+        }
     });
     let is_bounded = found.findings.iter().any(|(_, finding)| {
         let rule = finding.rule;
@@ -100,7 +111,8 @@ pub(crate) async fn fill(
                 let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
                 frontier.add(entry.url.as_str(), entry.lastmod, checksum);
             })?;
-            Ok(true)
+            // What a sitemap lists beside it was not looked at.
+            Ok(found.offer.sitemaps.is_empty())
         }
         Rung::Llms => {
             for file in found.memory.files.values() {
@@ -108,7 +120,8 @@ pub(crate) async fn fill(
                     said.links.iter().for_each(|link| frontier.add(link, None, None));
                 }
             }
-            Ok(true)
+            // A choice of pages, not a list of all.
+            Ok(false)
         }
         Rung::Links | Rung::Nothing => {
             frontier.add(visit.site.as_str(), None, None);
