@@ -1,7 +1,7 @@
 //! A baseline: findings that are known and do not fail a run.
 //!
 //! A sorted JSON document, fit to be committed and read in a diff. Findings
-//! are known by [`fingerprint`](crate::fingerprint)'s parts and counted, so a
+//! are known by [`fingerprint`]'s parts and counted, so a
 //! line that moves is the same finding, and one more of the same is a new one.
 
 use std::collections::{BTreeMap, BTreeSet};

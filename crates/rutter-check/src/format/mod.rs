@@ -1,6 +1,6 @@
 //! Outcomes as text: one format, one file.
 //!
-//! Every format gets an [`Outcome`](crate::Outcome) and a stream. Foreign text
+//! Every format gets an [`Outcome`] and a stream. Foreign text
 //! is escaped here for the place where it will stand, and nowhere before.
 
 pub mod concise;
