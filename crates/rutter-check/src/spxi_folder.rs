@@ -71,7 +71,7 @@ pub fn check_spxi_folder(
             sitemap: listed,
             foreign,
             robots: if is_root(home.as_deref()) {
-                look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&it))
+                look(&folder.dir.join("robots.txt"))?.map_found(|it| signals(&Robots::parse(&it)))
             } else {
                 Look::NotChecked
             },
@@ -227,8 +227,7 @@ fn listed_of(entry: Entry) -> Listed {
 }
 
 /// What robots.txt says about the index to each agent.
-fn signals(bytes: &[u8]) -> Signals {
-    let robots = Robots::parse(bytes);
+pub(crate) fn signals(robots: &Robots) -> Signals {
     let names = |agent: &str, path: &str, word: &str| {
         let rule = robots.verdict(agent, path).rule;
         rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(word))

@@ -17,7 +17,7 @@ use rutter_finding::Refusal;
 use rutter_page::{Own, Page, PageUrl, Timestamp};
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_signpost::sitemap::{Item, Limits, Reader};
-use rutter_spxi::{INDEX, Index, read_index, without_fragment};
+use rutter_spxi::{INDEX, Index, LARGEST_INDEX, read_index, without_fragment};
 use rutter_survival::{Markers, Places, Survivals, Texts, trace};
 
 use crate::spxi_folder::{LARGEST_PAGE, file_of, home_of};
@@ -46,17 +46,14 @@ pub enum SurviveError {
     Index(#[source] Refusal),
 }
 
-/// Most bytes of an index that are read.
-const LARGEST: u64 = 5_000_000;
-
 /// Reads an index; a pipe is none, nor is what is larger than one may be (D89).
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if LARGEST < bytes.len() as u64 { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+    File::open(path)?.take(LARGEST_INDEX as u64 + 1).read_to_end(&mut bytes)?;
+    if LARGEST_INDEX < bytes.len() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 /// Looks for the markers of every entity of a published folder.

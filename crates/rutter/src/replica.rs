@@ -1,13 +1,14 @@
-//! A replica as the commands see it that only read it: where it lies, which
-//! site is meant, its pages one after the other.
+//! A replica as the commands see it: where it lies, which site is meant, its
+//! pages one after the other.
 //!
 //! Pages come in pieces by key, each piece a short look of its own, so that a
 //! long reading never keeps the log of the database from being folded in.
 //!
-//! Refuses: to make a replica where there is none, and to guess a site.
+//! Refuses: to make a replica for somebody who only asks, and to guess a site.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use rutter_arc::{Consent, Entry};
@@ -15,8 +16,8 @@ use rutter_fetch::Url;
 use rutter_finding::{quoted, visible};
 use rutter_page::{Judge, Page, PageLimits};
 use rutter_store::{
-    Access, After, ArcRow, Options, PageRow, Publisher, PublisherId, Selection, SqliteStore, Store,
-    Withheld,
+    Access, After, ArcRow, MemoryStore, Options, PageRow, Publisher, PublisherId, Selection,
+    SqliteStore, Store, Withheld,
 };
 
 /// Which replica.
@@ -40,6 +41,28 @@ impl StoreArgs {
     /// Opens one that is there for writing.
     pub(crate) fn open_to_write(&self) -> anyhow::Result<SqliteStore> {
         self.open_for(Access::Write)
+    }
+
+    /// Opens it to be written; makes one where there is none.
+    pub(crate) fn make(&self) -> anyhow::Result<Arc<dyn Store>> {
+        let folder = rutter_scp::folder_of(&self.store);
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        Ok(Arc::new(self.open_for(Access::Write)?))
+    }
+
+    /// Opens it for questions; an empty one in memory where there is none.
+    pub(crate) fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
+        if !self.store.exists() {
+            return Ok(Arc::new(MemoryStore::new()));
+        }
+        Ok(Arc::new(self.open()?))
+    }
+
+    /// Where files on their way to it lie.
+    pub(crate) fn spools(&self) -> PathBuf {
+        let mut name = self.store.file_name().unwrap_or_default().to_owned();
+        name.push(".spool");
+        self.store.with_file_name(name)
     }
 
     fn open_for(&self, access: Access) -> anyhow::Result<SqliteStore> {

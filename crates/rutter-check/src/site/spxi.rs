@@ -4,14 +4,13 @@ use rutter_extract::{Options, html};
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::{
-    AGENTS, AgentSignals, Asked, Entity, Given, INDEX, LARGEST_INDEX, LARGEST_PACKET, Look,
-    MarkerStatus, PACKET, PageFacts, Pages, Signals, Site, judge_index, judge_packet,
-    packet_addresses, without_fragment,
+    Asked, Entity, Given, INDEX, LARGEST_INDEX, LARGEST_PACKET, Look, MarkerStatus, PACKET,
+    PageFacts, Pages, Site, judge_index, judge_packet, packet_addresses, without_fragment,
 };
 use rutter_survival::Markers;
 
 use super::View;
-use crate::spxi_folder::{LARGEST_PAGE, names_of};
+use crate::spxi_folder::{LARGEST_PAGE, names_of, signals};
 use crate::{Kind, rules};
 
 /// Pages beyond which a link that no page has is told once.
@@ -166,23 +165,6 @@ impl View<'_> {
         }
         self.book.enter(judgement);
     }
-}
-
-/// What robots.txt says about the index to each agent.
-fn signals(robots: &rutter_signpost::robots::Robots) -> Signals {
-    let names = |agent: &str, path: &str, word: &str| {
-        let rule = robots.verdict(agent, path).rule;
-        rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(word))
-    };
-    let agents = AGENTS.map(|agent| AgentSignals {
-        name: agent.to_owned(),
-        may_fetch: robots.is_allowed(agent, &format!("/{INDEX}")),
-        names_index: names(agent, &format!("/{INDEX}"), INDEX),
-        names_packets: names(agent, &format!("/page/{PACKET}"), PACKET),
-        names_home_packet: names(agent, &format!("/{PACKET}"), PACKET),
-    });
-    let sitemaps = robots.sitemaps().map(|(_, url)| url.to_owned()).collect();
-    Signals { sitemaps, agents: agents.to_vec() }
 }
 
 /// Finds pages among the rows.

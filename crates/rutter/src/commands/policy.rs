@@ -11,9 +11,9 @@ use rutter_sync::{Options, Visitor};
 use serde_json::{Value, json};
 
 use crate::commands::discover::NetArgs;
-use crate::commands::sync::StoreArgs;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::replica::StoreArgs;
 
 /// Commands about the use of pages.
 #[derive(Debug, Subcommand)]

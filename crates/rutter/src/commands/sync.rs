@@ -8,7 +8,7 @@ use anyhow::Context;
 use rutter_fetch::{Means, Url};
 use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
 use rutter_scp::MassDeletion;
-use rutter_store::{Access, SqliteStore, Store};
+use rutter_store::Store;
 use rutter_sync::{Event, Kind, Options, Preview, Proof, Report, VisitError, Visitor, Watcher};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,7 @@ use crate::commands::discover::NetArgs;
 use crate::commands::{bytes, counted, say_findings};
 use crate::exit::Exit;
 use crate::output::{Output, Progress};
+use crate::replica::StoreArgs;
 
 /// Sites that are visited at the same time.
 const AT_ONCE: usize = 64;
@@ -61,43 +62,6 @@ pub(crate) struct Args {
     net: NetArgs,
 }
 
-/// Where the replica is.
-#[derive(Debug, clap::Args)]
-pub(crate) struct StoreArgs {
-    /// The file of the replica
-    #[arg(long, value_name = "FILE", default_value = ".rutter/replica.db")]
-    pub(crate) store: PathBuf,
-}
-
-impl StoreArgs {
-    /// Opens the replica to be written; makes one where there is none.
-    pub(crate) fn open(&self) -> anyhow::Result<Arc<SqliteStore>> {
-        let folder = rutter_scp::folder_of(&self.store);
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        let options = rutter_store::Options::default();
-        let store = SqliteStore::open(&self.store, options);
-        Ok(Arc::new(store.with_context(|| self.store.display().to_string())?))
-    }
-
-    /// Opens it for questions; an empty one in memory where there is none.
-    pub(crate) fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
-        if !self.store.exists() {
-            return Ok(Arc::new(rutter_store::MemoryStore::new()));
-        }
-        let options =
-            rutter_store::Options { access: Access::Read, ..rutter_store::Options::default() };
-        let store = SqliteStore::open(&self.store, options);
-        Ok(Arc::new(store.with_context(|| self.store.display().to_string())?))
-    }
-
-    /// Where files on their way lie.
-    pub(crate) fn spools(&self) -> PathBuf {
-        let mut name = self.store.file_name().unwrap_or_default().to_owned();
-        name.push(".spool");
-        self.store.with_file_name(name)
-    }
-}
-
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let sites = sites(&args.sites, args.file.as_deref())?;
     let options = Options {
@@ -111,7 +75,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         ..Options::default()
     };
     let store: Arc<dyn Store> =
-        if args.dry_run { args.store.look()? } else { args.store.open()? };
+        if args.dry_run { args.store.look()? } else { args.store.make()? };
     let means = Means::system(Arc::new(()));
     let visitor = Visitor::new(args.net.settings()?, means, store, args.store.spools(), options);
     let visitor = Arc::new(visitor);
