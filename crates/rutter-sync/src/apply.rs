@@ -21,6 +21,7 @@ use rutter_store::{
 };
 
 use crate::gate::Gate;
+use crate::keys::Keys;
 
 /// What is to be applied, and on which conditions.
 pub(crate) struct Applying<'a> {
@@ -48,6 +49,10 @@ pub(crate) struct Applied {
     /// `None` where it holds nothing new.
     pub(crate) outlook: Option<Outlook>,
     pub(crate) findings: Report,
+    /// The pages it holds, and those it names as removed.
+    pub(crate) brought: Keys,
+    pub(crate) removed: Keys,
+    pub(crate) is_snapshot: bool,
 }
 
 /// Why nothing was.
@@ -90,7 +95,16 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
     if let Some(since) = header.kind.since() {
         let Some(before) = &before else { return Err(ApplyError::Gap(since)) };
         match merge::fit(before.mark, since, header.generated) {
-            Fit::Covered => return Ok(Applied { outlook: None, findings }),
+            Fit::Covered => {
+                let (brought, removed) = (Keys::default(), Keys::default());
+                return Ok(Applied {
+                    outlook: None,
+                    findings,
+                    brought,
+                    removed,
+                    is_snapshot: false,
+                });
+            }
             Fit::Gap => return Err(ApplyError::Gap(since)),
             Fit::Applies => {}
         }
@@ -109,10 +123,14 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
             now: job.now,
         },
     )?;
-    fill(job, &mut reader, staging.as_mut(), &mut findings)?;
+    let brought = fill(job, &mut reader, staging.as_mut(), &mut findings)?;
+    let mut removed = Keys::default();
     for url in chain.map_or(&[][..], |chain| &chain.removed) {
         match PageUrl::parse(url.as_str()) {
-            Ok(url) if job.gate.is_ours(url.key()) => staging.remove(url.key(), Cause::Removed)?,
+            Ok(url) if job.gate.is_ours(url.key()) => {
+                removed.insert(url.key());
+                staging.remove(url.key(), Cause::Removed)?;
+            }
             _ => findings.report(Finding::new(&rules::ADVERT_DIFFERS, Place::line(1), quoted(url))),
         }
     }
@@ -135,7 +153,8 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
         finish.claim = None;
     }
     let outlook = staging.commit(&finish)?;
-    Ok(Applied { outlook: Some(outlook), findings })
+    let is_snapshot = header.kind.since().is_none();
+    Ok(Applied { outlook: Some(outlook), findings, brought, removed, is_snapshot })
 }
 
 /// Opens a spool.
@@ -150,21 +169,24 @@ fn section(job: &Applying<'_>, name: &str) -> Result<Option<Section>, ApplyError
     Ok(sections.into_iter().find(|section| section.name == name))
 }
 
-/// Hands every page over, without its words where the gate says so.
+/// Hands every page over, without its words where the gate says so; gives
+/// their keys.
 pub(crate) fn fill(
     job: &Applying<'_>,
     reader: &mut Reader,
     staging: &mut dyn Staging,
     sink: &mut dyn FindingSink,
-) -> Result<(), ApplyError> {
+) -> Result<Keys, ApplyError> {
+    let mut keys = Keys::default();
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
             let mut item = Item::of_record(&record);
             item.withheld = job.gate.judge(item.key);
+            keys.insert(item.key);
             staging.add(&item)?;
         }
     }
-    Ok(())
+    Ok(keys)
 }
 
 /// A tag that holds a checksum is a second look (SCP-165); other servers use

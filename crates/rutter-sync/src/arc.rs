@@ -4,12 +4,15 @@
 //! asked for here, by their validators. Where the site has dated deltas and
 //! something changed, those are followed instead; a day that is missing means
 //! the whole sitemap (D60).
+//!
+//! A file is read twice: once to its end, and only then into the replica, so
+//! that memory does not grow with it and a broken one changes nothing.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 
 use rutter_arc::{ArcError, Entry, Limits, delta};
-use rutter_discover::{ArcOffer, Discovery, Outcome, Said};
+use rutter_discover::{ArcOffer, ArcSaid, Discovery, Outcome, Said};
 use rutter_fetch::{Body, Cause, Fetched, Request, Url, Validators, What, decode};
 use rutter_finding::{FindingSink, Mode, Report as Findings};
 use rutter_page::Own;
@@ -18,6 +21,7 @@ use crate::error::VisitError;
 use crate::layers::Gathered;
 use crate::memo::ArcMemo;
 use crate::report::Kind;
+use crate::shelf::Shelf;
 use crate::visit::Visit;
 
 /// Sitemaps with fewer pages are read whole: it costs no more.
@@ -49,21 +53,25 @@ async fn take_arc(
     gathered: &mut Gathered,
 ) -> Result<bool, VisitError> {
     let today = delta::day_of(visit.now);
-    if let Some(mut entries) = gathered.take_arc(&offer.url) {
+    let gathered = gathered.take_arc(&offer.url).map_err(|error| lost(visit, &offer.url, error))?;
+    if let Some(mut entries) = gathered {
         let n_entries = entries.n_lines;
-        let ours = std::iter::from_fn(|| entries.next());
-        replace(visit, &mut { ours })?;
+        replace(visit, &mut entries.by_ref())?;
+        entries.finish().map_err(|error| lost(visit, &offer.url, error))?;
         visit.report.arc = Some(n_entries);
         visit.memo.arc = Some(ArcMemo { day: day_of(offer).unwrap_or(today), delta: None });
         return Ok(true);
     }
     let Some(known) = found.memory.files.get(&offer.url).cloned() else { return Ok(false) };
-    let memo = visit.memo.arc.clone();
     let is_worth = WORTH_DELTAS <= offer.said.pages && offer.said.deltas.is_some();
     let has_site_changed = found.looks.iter().any(|look| look.outcome == Outcome::Found("sitemap"));
-    if let Some(memo) = memo.filter(|memo| is_worth && (has_site_changed || memo.delta.is_some())) {
-        let until = if has_site_changed { today.clone() } else { memo.day.clone() };
-        match follow(visit, offer, &memo, &until).await? {
+    // Consent may be taken back without a change to the sitemap. The day that
+    // was read last then tells of its own changes only: on a later day the
+    // whole is asked for.
+    let is_telling =
+        |memo: &ArcMemo| has_site_changed || (memo.delta.is_some() && memo.day == today);
+    if let Some(memo) = visit.memo.arc.clone().filter(|memo| is_worth && is_telling(memo)) {
+        match follow(visit, offer, &memo, &today).await? {
             Followed::Unchanged => return Ok(false),
             Followed::Changed => return Ok(true),
             Followed::Gap => {}
@@ -80,17 +88,20 @@ async fn take_arc(
         found.memory.files.remove(&offer.url);
         return Ok(false);
     }
-    let (entries, mut said) = match read(&answer) {
-        Ok(read) => read,
+    let mut said = match survey(&answer) {
+        Ok(said) => said,
         Err(error) => {
             visit.report.trouble(&offer.url, Kind::Integrity, error.to_string());
             found.memory.files.remove(&offer.url);
+            discard(&answer);
             return Ok(false);
         }
     };
-    let n_entries = entries.len() as u64;
-    replace(visit, &mut entries.into_iter())?;
-    visit.report.arc = Some(n_entries);
+    let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &offer.url, error))?;
+    replace(visit, &mut entries)?;
+    entries.finish().map_err(|error| broken(visit, &offer.url, error))?;
+    discard(&answer);
+    visit.report.arc = Some(said.pages);
     if let Some(file) = found.memory.files.get_mut(&offer.url) {
         file.validators = answer.validators;
         file.asked = visit.now;
@@ -138,8 +149,10 @@ async fn follow(
     if !(0..=MOST_DAYS).contains(&n_days) || !template.contains("YYYY-MM-DD") {
         return Ok(Followed::Gap);
     }
-    // Everything is read before anything is written: a gap leaves no half.
-    let mut changes: Vec<Vec<Entry<'static>>> = Vec::new();
+    // Everything is looked through before anything is written: a gap leaves
+    // no half.
+    let mut changes: Vec<(String, Fetched)> = Vec::new();
+    let mut n_entries = 0;
     let mut newest = memo.delta.clone();
     for day in 0..=n_days {
         let name = delta::day_of(first.plus_seconds(day * DAY));
@@ -151,20 +164,23 @@ async fn follow(
         if answer.is_unchanged() {
             continue;
         }
-        let Some(entries) = answer.is_new().then(|| read(&answer).ok()).flatten() else {
+        let Some(said) = answer.is_new().then(|| survey(&answer).ok()).flatten() else {
             return Ok(Followed::Gap);
         };
-        newest = Some(answer.validators);
-        changes.push(entries.0);
+        n_entries += said.pages;
+        newest = Some(answer.validators.clone());
+        changes.push((url, answer));
     }
     if changes.is_empty() {
         return Ok(Followed::Unchanged);
     }
-    let n_entries = changes.iter().map(Vec::len).sum::<usize>() as u64;
-    for entries in changes {
+    for (url, answer) in changes {
+        let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &url, error))?;
         let gate = visit.gate.clone();
-        let mut ours = entries.into_iter().filter(|entry| gate.is_ours(entry.url.key()));
+        let mut ours = entries.by_ref().filter(|entry| gate.is_ours(entry.url.key()));
         visit.visitor.store.merge_arc(visit.hold.lease(), &mut ours)?;
+        entries.finish().map_err(|error| broken(visit, &url, error))?;
+        discard(&answer);
     }
     visit.report.arc = Some(n_entries);
     visit.memo.arc = Some(ArcMemo { day: until.to_owned(), delta: newest });
@@ -230,7 +246,8 @@ async fn ask(
     known: &Validators,
 ) -> Result<Option<Fetched>, VisitError> {
     let Ok(address) = Url::parse(url) else { return Ok(None) };
-    let spool = (what == What::Arc).then(|| visit.shelf.path("arc.part-file"));
+    // By its address, so that several days can lie here together.
+    let spool = (what == What::Arc).then(|| visit.shelf.place(url, visit.now));
     let site = Some(visit.site.clone());
     let request = Request { known: known.clone(), site, spool, ..Request::new(address, what) };
     match visit.visitor.client.fetch(&request).await {
@@ -248,12 +265,13 @@ async fn ask(
     }
 }
 
-/// The entries of a sitemap or delta that was fetched.
-fn read(answer: &Fetched) -> Result<(Vec<Entry<'static>>, rutter_discover::ArcSaid), ArcError> {
-    let mut findings = Findings::new(Mode::Lenient);
+type Source = rutter_arc::Reader<Box<dyn Read>>;
+
+/// A sitemap or delta that was fetched, from its beginning.
+fn open(answer: &Fetched) -> Result<Source, ArcError> {
     let coding = answer.fields.content_encoding.as_deref();
     let most = What::Arc.sizes().decoded;
-    let open = || -> io::Result<Box<dyn Read + Send>> {
+    let bytes = || -> io::Result<Box<dyn Read + Send>> {
         let raw: Box<dyn Read + Send> = match &answer.body {
             Body::Spooled { path, .. } => Box::new(File::open(path)?),
             Body::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
@@ -262,16 +280,21 @@ fn read(answer: &Fetched) -> Result<(Vec<Entry<'static>>, rutter_discover::ArcSa
         decode::open(raw, coding, most).map_err(io::Error::other)
     };
     let mut start = Vec::new();
-    open()?.take(64 << 10).read_to_end(&mut start)?;
+    bytes()?.take(64 << 10).read_to_end(&mut start)?;
     let form = rutter_arc::form(&start).unwrap_or(rutter_arc::Form::Json);
-    let mut reader = rutter_arc::open(open()?, form, Limits::USUAL)?;
-    let mut entries = Vec::new();
-    let mut said = rutter_discover::ArcSaid::default();
+    rutter_arc::open(bytes()?, form, Limits::USUAL)
+}
+
+/// Reads a document to its end: what it says as a whole.
+fn survey(answer: &Fetched) -> Result<ArcSaid, ArcError> {
+    let mut findings = Findings::new(Mode::Lenient);
+    let mut said = ArcSaid::default();
     let sink: &mut dyn FindingSink = &mut findings;
-    while let Some(entry) = reader.next(sink, |entry| entry.own())? {
-        said.open += u64::from(entry.consent() == rutter_arc::Consent::Given);
-        said.snapshots += u64::from(entry.ai_snapshot.is_some());
-        entries.push(entry);
+    let mut reader = open(answer)?;
+    let look = |entry: Entry<'_>| (entry.consent(), entry.ai_snapshot.is_some());
+    while let Some((consent, has_snapshot)) = reader.next(sink, look)? {
+        said.open += u64::from(consent == rutter_arc::Consent::Given);
+        said.snapshots += u64::from(has_snapshot);
     }
     let receipt = reader.finish(sink)?;
     said.pages = receipt.pages;
@@ -282,7 +305,55 @@ fn read(answer: &Fetched) -> Result<(Vec<Entry<'static>>, rutter_discover::ArcSa
     said.contact = head.contact;
     said.days = head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone()));
     said.deltas = head.deltas.map(|deltas| deltas.template);
-    Ok((entries, said))
+    Ok(said)
+}
+
+/// The entries of a document that was read to its end before.
+struct Entries {
+    reader: Source,
+    findings: Findings,
+    error: Option<ArcError>,
+}
+
+impl Entries {
+    fn open(answer: &Fetched) -> Result<Self, ArcError> {
+        let (reader, findings) = (open(answer)?, Findings::new(Mode::Lenient));
+        Ok(Self { reader, findings, error: None })
+    }
+
+    fn finish(self) -> Result<(), ArcError> {
+        self.error.map_or(Ok(()), Err)
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Entry<'static>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.reader.next(&mut self.findings, |entry| entry.own()) {
+            Ok(entry) => entry,
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+}
+
+/// Takes a spool away that is done with.
+fn discard(answer: &Fetched) {
+    if let Body::Spooled { path, .. } = &answer.body {
+        Shelf::discard(path);
+    }
+}
+
+/// A file of ours that cannot be read again.
+fn lost(visit: &Visit<'_>, url: &str, error: io::Error) -> VisitError {
+    VisitError::Spool(visit.shelf.place(url, visit.now), error)
+}
+
+fn broken(visit: &Visit<'_>, url: &str, error: ArcError) -> VisitError {
+    lost(visit, url, io::Error::other(error))
 }
 
 #[cfg(test)]

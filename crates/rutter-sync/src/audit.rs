@@ -73,6 +73,14 @@ impl Visitor {
         let mut visit = self.begin(site, &(), tally)?;
         let memory = visit.memo.memory.clone();
         let found = visit.discover(&memory, BOUNDS, &mut Gathered::default()).await?;
+        // What ARC closes has no words here, and counts as it does in a visit.
+        let mut faults = faults;
+        Arc::make_mut(&mut visit.gate).ask_arc(self.store.as_ref(), visit.publisher)?;
+        for key in visit.gate.closed() {
+            if self.store.line(key)?.is_some() {
+                faults.push(format!("{key}: ARC closes it, and its words are here"));
+            }
+        }
         let adverts = adverts(&found);
         let mut sections = BTreeMap::new();
         for section in self.store.sections(visit.publisher)? {

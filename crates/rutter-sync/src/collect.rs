@@ -17,7 +17,7 @@ use crate::options::Event;
 use crate::plan::{Learned, Offer, Pick, Plan, Policy, Reason, Replica, Way, plan};
 use crate::report::{Kind, SectionReport};
 use crate::shelf::{Complete, Shelf};
-use crate::visit::{Visit, WEB};
+use crate::visit::Visit;
 
 /// How often a visit plans.
 const ROUNDS: usize = 3;
@@ -130,10 +130,6 @@ async fn run(
 ) -> Result<bool, VisitError> {
     let busy: Vec<_> = plan.steps.iter().filter(|(_, step)| !step.files().is_empty()).collect();
     let mut unfollow: Vec<String> = plan.unfollow.iter().cloned().collect();
-    let is_whole = plan.steps.values().all(|step| step.way != Way::Fallback);
-    if is_whole && visit.has_section(WEB)? {
-        unfollow.push(WEB.to_owned());
-    }
     let mut has_learned = false;
     let n_busy = busy.len();
     for (at, (section, step)) in busy.into_iter().enumerate() {
@@ -145,11 +141,12 @@ async fn run(
             let is_plain = round.learned.broken.contains(section);
             let is_known = !matches!(step.reason, Reason::Broken | Reason::Empty);
             let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
-            let Lesson::Done(applied) = lesson else {
+            let Lesson::Done(mut applied) = lesson else {
                 has_learned = true;
                 learn(visit, round, section, pick, lesson)?;
                 break;
             };
+            visit.brought.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
                 visit.report.count(outlook);
                 if step.reason == Reason::Broken && pick.since.is_none() {

@@ -212,48 +212,77 @@ pub fn of_signal(origin: Origin, value: &str) -> Option<Statement> {
     effect.map(|effect| Statement { origin, text: value.trim().to_owned(), effect })
 }
 
-/// The `Content-Signal` lines of robots.txt that are for an agent and a path:
-/// those of its own group where it has one, else those for all.
-pub fn signals_of_robots(robots: &str, token: &str, target: &str) -> Vec<Statement> {
-    let mut own: Option<Vec<Statement>> = None;
-    let mut general = Vec::new();
-    let mut agents: Vec<String> = Vec::new();
-    let mut is_open = false;
-    for line in robots.lines() {
-        let line = line.split('#').next().unwrap_or_default();
-        let Some((name, value)) = line.split_once(':') else { continue };
-        let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
-        if name == "user-agent" {
-            if !is_open {
-                agents.clear();
+/// The `Content-Signal` lines of robots.txt that are for one agent: those of
+/// its own group where it has one, else those for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signals {
+    /// Beginnings of paths, and what is said of them.
+    said: Vec<(String, Statement)>,
+}
+
+impl Signals {
+    /// Reads robots.txt for an agent.
+    pub fn of_robots(robots: &str, token: &str) -> Self {
+        let mut own: Option<Vec<(String, Statement)>> = None;
+        let mut general = Vec::new();
+        let mut agents: Vec<String> = Vec::new();
+        let mut is_open = false;
+        for line in robots.lines() {
+            let line = line.split('#').next().unwrap_or_default();
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+            if name == "user-agent" {
+                if !is_open {
+                    agents.clear();
+                }
+                is_open = true;
+                agents.push(value.to_owned());
+                if is_us(value, token) {
+                    own.get_or_insert_default();
+                }
+                continue;
             }
-            is_open = true;
-            agents.push(value.to_owned());
-            if is_us(value, token) {
-                own.get_or_insert_default();
+            is_open = false;
+            if name != "content-signal" {
+                continue;
             }
-            continue;
+            let (path, signal) = match value.split_once(char::is_whitespace) {
+                Some((path, signal)) if path.starts_with('/') => (path, signal),
+                _ => ("/", value),
+            };
+            let path = path.trim_end_matches('*').to_owned();
+            let Some(said) = of_signal(Origin::SignalInRobots, signal) else { continue };
+            if let Some(own) = own.as_mut().filter(|_| agents.iter().any(|it| is_us(it, token))) {
+                own.push((path, said));
+            } else if agents.is_empty() || agents.iter().any(|agent| agent == "*") {
+                general.push((path, said));
+            }
         }
-        is_open = false;
-        if name != "content-signal" {
-            continue;
-        }
-        let (path, signal) = match value.split_once(char::is_whitespace) {
-            Some((path, signal)) if path.starts_with('/') => (path, signal),
-            _ => ("/", value),
-        };
-        let path = path.trim_end_matches('*');
-        let Some(said) = of_signal(Origin::SignalInRobots, signal) else { continue };
-        if !target.starts_with(path) {
-            continue;
-        }
-        if let Some(own) = own.as_mut().filter(|_| agents.iter().any(|it| is_us(it, token))) {
-            own.push(said);
-        } else if agents.is_empty() || agents.iter().any(|agent| agent == "*") {
-            general.push(said);
-        }
+        Self { said: own.unwrap_or(general) }
     }
-    own.unwrap_or(general)
+
+    /// What they say of a path with its query.
+    pub fn about(&self, target: &str) -> Vec<Statement> {
+        self.on(target).cloned().collect()
+    }
+
+    /// Whether they keep the words of a page from us.
+    pub fn withholds(&self, target: &str) -> bool {
+        self.on(target).any(|said| said.effect == Effect::Withholds)
+    }
+
+    fn on<'s>(&'s self, target: &'s str) -> impl Iterator<Item = &'s Statement> {
+        let said = self.said.iter().filter(|(path, _)| target.starts_with(path.as_str()));
+        said.map(|(_, said)| said)
+    }
+}
+
+/// What the fields of an answer say; also of one without a body.
+pub fn of_fields(fields: &rutter_fetch::Fields, token: &str) -> Vec<Statement> {
+    let mut said = of_tags(&fields.robots_tags, token);
+    let signals = fields.content_signals.iter();
+    said.extend(signals.filter_map(|value| of_signal(Origin::Signal, value)));
+    said
 }
 
 fn statements(origin: Origin, text: &str, directives: Directives) -> Vec<Statement> {
@@ -336,10 +365,11 @@ mod tests {
         let robots = "User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /\n\
                       User-agent: Rutter\nContent-Signal: /docs/ ai-input=no, ai-train=no\n\
                       Content-Signal: ai-train=no\n";
-        assert!(withheld(&signals_of_robots(robots, "Other", "/")));
-        assert!(withheld(&signals_of_robots(robots, "rutter", "/docs/a")));
-        let rest = signals_of_robots(robots, "rutter", "/blog");
-        assert!(!withheld(&rest));
+        assert!(withheld(&Signals::of_robots(robots, "Other").about("/")));
+        let ours = Signals::of_robots(robots, "rutter");
+        assert!(withheld(&ours.about("/docs/a")) && ours.withholds("/docs/a"));
+        let rest = ours.about("/blog");
+        assert!(!withheld(&rest) && !ours.withholds("/blog"));
         assert_eq!(rest.first().map(|said| said.effect), Some(Effect::NoTraining));
         assert!(of_signal(Origin::Signal, "weather=no").is_none());
     }

@@ -1,17 +1,18 @@
-//! Pages one by one: where no collection can be used, or none is offered.
+//! Pages one by one: where no collection can be used, none is offered, or a
+//! list has more than collections bring.
 //!
 //! ```text
-//! Frontier ─→ fetch (one connection, or several where the pace is 0) ─→ Raw ─→ workers ─→ Ready ─→ Writer
-//!     ↑                                                                            └─ links ─┐
-//!     └──────────────────────────────────────────────────────────────────────────────────────┘
+//! Frontier ─→ fetch (one connection, or several where the pace is 0) ─→ Raw ─→ Crew ─→ replica
+//!     ↑                                                                          │
+//!     └─────────────────────────────── links ────────────────────────────────────┘
 //! ```
 //!
 //! Refuses: to remove a page unless the site says that it is gone, or every
-//! list was read to its end; to leave anything out without counting it.
+//! list was read to its end; to leave anything out without counting it; to put
+//! what it reads in the place of what a collection keeps up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rutter_discover::{Discovery, Rung};
@@ -19,50 +20,37 @@ use rutter_extract::{Limits, Sketch, Templates, Use};
 use rutter_fetch::{
     Body, Cause, FetchError, Fetched, Probe, Refused, Request, Url, Validators, What,
 };
-use rutter_page::PageUrl;
-use rutter_scp::MassDeletion;
-use rutter_store::{
-    Begin, Cause as Why, CommitError, Finish, Mode, Outlook, PageRow, Source, Validator, Withheld,
-};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{JoinHandle, JoinSet};
+use rutter_page::{PageUrl, Timestamp};
+use rutter_store::{PageRow, Source, Validator, Withheld};
+use tokio::task::JoinSet;
 
 use crate::collect::{Ended, told};
-use crate::consent::{Statement, signals_of_robots};
+use crate::consent;
+use crate::crew::{Crew, Note};
 use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
 use crate::gate::key_of;
+use crate::keys::Keys;
 use crate::layers::Gathered;
+use crate::mark::{Mark, is_current};
 use crate::options::Event;
-use crate::page::{self, Raw, Ready};
-use crate::plan::Reason;
+use crate::page::{self, Raw};
 use crate::report::{Better, Kind};
 use crate::tally::counted;
-use crate::urls;
-use crate::visit::{Visit, WEB};
+use crate::visit::{PIECE, Visit, WEB};
 use crate::writer::{Write, Writer};
+use crate::{leave, urls};
 
 /// Faults of the network in a row after which a host is left alone.
 const MOST_FAULTS: u32 = 5;
 /// Links from the home page that are followed.
 const DEEPEST: u32 = 20;
-/// However fresh a list says a page is, it is asked for after this, in seconds.
-const TRUSTED_FOR: i64 = 30 * 86_400;
 /// How often what was read is committed, at the latest.
 const COMMITTED_EVERY: Duration = Duration::from_mins(1);
 /// Bytes of pages that wait for the templates.
 const SAMPLE_BYTES: usize = 64 << 20;
 /// The file of a publisher's templates.
 const TEMPLATES: &str = "templates.json";
-
-/// What a worker tells about a page beside the page.
-struct Note {
-    depth: u32,
-    links: Vec<String>,
-    /// The page, and where its twin is.
-    twin: Option<(PageUrl<'static>, String)>,
-    failed: Option<String>,
-}
 
 /// A page that is being asked for.
 struct Asked {
@@ -81,22 +69,20 @@ pub(crate) async fn crawl(
 ) -> Result<(), VisitError> {
     let gate = Arc::clone(&visit.gate);
     let mut frontier = Frontier::new(&gate, visit.visitor.options.most_pages);
-    let is_whole = urls::fill(visit, found, gathered, rung, &mut frontier).await?;
     let healthy = healthy(visit, ended)?;
+    let is_whole = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
     for section in ended.failed.keys() {
-        for key in urls::keys(visit, section)? {
-            frontier.add(&key, None, None);
-        }
+        urls::for_each_key(visit, section, |key| frontier.add(&key, None, None))?;
     }
     let probe = found.memory.probe.as_ref().map(|(_, probe)| probe.clone());
-    let mut walk = Walk::start(visit, rung, frontier, healthy, probe).await?;
+    let mut walk = Walk::start(visit, rung, frontier, healthy, probe);
     if rung == Rung::Arc {
-        walk.take_snapshots()?;
+        walk.take_snapshots().await?;
     }
     walk.run().await?;
-    let Walk { frontier, gone, is_stopped, .. } = walk.end().await?;
-    let is_whole = is_whole && !is_stopped;
-    remove(visit, ended, &frontier, &gone, is_whole)?;
+    let walked = walk.end().await?;
+    let is_whole = is_whole && !walked.is_stopped;
+    leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && visit.report.rung != Rung::Scp {
@@ -107,11 +93,13 @@ pub(crate) async fn crawl(
 }
 
 /// Pages that collections keep up to date.
-fn healthy(visit: &Visit<'_>, ended: &Ended) -> Result<BTreeSet<String>, VisitError> {
-    let mut healthy = BTreeSet::new();
+pub(crate) fn healthy(visit: &Visit<'_>, ended: &Ended) -> Result<Keys, VisitError> {
+    let mut healthy = Keys::default();
     for section in visit.visitor.store.sections(visit.publisher)? {
         if section.name != WEB && !ended.failed.contains_key(&section.name) {
-            healthy.extend(urls::keys(visit, &section.name)?);
+            urls::for_each_key(visit, &section.name, |key| {
+                healthy.insert(&key);
+            })?;
         }
     }
     Ok(healthy)
@@ -125,37 +113,40 @@ struct Walk<'w, 'v, 'g> {
     visit: &'w mut Visit<'v>,
     rung: Rung,
     frontier: Frontier<'g>,
-    healthy: BTreeSet<String>,
+    healthy: Keys,
     probe: Option<Probe>,
-    /// robots.txt, where it has signals.
-    signals: Option<String>,
     template: Use,
     /// Pages whose answers wait for the templates, and those still wanted.
     sample: Option<Sample>,
-    jobs: Option<tokio::sync::mpsc::Sender<(Raw, u32)>>,
-    writes: Option<SyncSender<Write>>,
-    notes: UnboundedReceiver<Note>,
-    writer: JoinHandle<Result<Outlook, VisitError>>,
-    workers: Vec<JoinHandle<()>>,
-    n_reading: u64,
+    crew: Crew,
     n_done: u64,
     n_faults: u32,
     gone: BTreeSet<String>,
+    /// Pages whose words have to go. Not at once: nothing else is written
+    /// while pages are staged.
+    withheld: BTreeMap<String, Withheld>,
+    /// Until when the host wants to be left alone, likewise.
+    pause: Option<Timestamp>,
     is_stopped: bool,
     committed: Duration,
 }
 
+/// What is left of a walk.
+struct Walked<'g> {
+    frontier: Frontier<'g>,
+    healthy: Keys,
+    gone: BTreeSet<String>,
+    is_stopped: bool,
+}
+
 impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
-    async fn start(
+    fn start(
         visit: &'w mut Visit<'v>,
         rung: Rung,
         mut frontier: Frontier<'g>,
-        healthy: BTreeSet<String>,
+        healthy: Keys,
         probe: Option<Probe>,
-    ) -> Result<Self, VisitError> {
-        let robots = visit.visitor.client.robots_file(&visit.site).await;
-        let robots = robots.map(|file| String::from_utf8_lossy(&file.body).into_owned());
-        let signals = robots.filter(|text| text.to_ascii_lowercase().contains("content-signal"));
+    ) -> Self {
         let templates: Templates = visit.shelf.read(TEMPLATES).unwrap_or_default();
         let is_listed = matches!(rung, Rung::Sitemap | Rung::Arc | Rung::Scp);
         let (template, sample) = if !templates.is_empty() {
@@ -165,86 +156,77 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         } else {
             (Use::Nothing, None)
         };
-        let (jobs, jobs_in) = tokio::sync::mpsc::channel::<(Raw, u32)>(64);
-        let (writes, writes_in) = sync_channel::<Write>(256);
-        let (notes_out, notes) = unbounded_channel();
-        let writer = Writer {
+        let crew = Crew::start(Writer {
             store: Arc::clone(&visit.visitor.store),
             lease: visit.hold.lease().clone(),
             quota: visit.visitor.options.quota,
             now: visit.now,
-        };
-        let writer = tokio::task::spawn_blocking(move || writer.run(&writes_in));
-        let jobs_in = Arc::new(Mutex::new(jobs_in));
-        let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..n_workers)
-            .map(|_| {
-                let (jobs, writes, notes) =
-                    (Arc::clone(&jobs_in), writes.clone(), notes_out.clone());
-                tokio::task::spawn_blocking(move || {
-                    loop {
-                        let job =
-                            jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-                        let Some((raw, depth)) = job else { return };
-                        work(raw, depth, &writes, &notes);
-                    }
-                })
-            })
-            .collect();
+        });
         let committed = visit.visitor.client.means().clock.moment();
-        Ok(Self {
+        Self {
             visit,
             rung,
             frontier,
             healthy,
             probe,
-            signals,
             template,
             sample,
-            jobs: Some(jobs),
-            writes: Some(writes),
-            notes,
-            writer,
-            workers,
-            n_reading: 0,
+            crew,
             n_done: 0,
             n_faults: 0,
             gone: BTreeSet::new(),
+            withheld: BTreeMap::new(),
+            pause: None,
             is_stopped: false,
             committed,
-        })
+        }
     }
 
     /// Pages whose ARC entries have snapshots need no request (ARC-058).
-    fn take_snapshots(&mut self) -> Result<(), VisitError> {
-        let visit = &*self.visit;
-        let (store, writes) = (&visit.visitor.store, &self.writes);
-        let mut failed = None;
-        urls::for_each_entry(visit, |entry| {
-            let key = entry.url.key().to_owned();
-            let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-            let known = store.validator(&arc_mark(&key)).and_then(|mark| {
-                let row = store.page(&key)?.filter(|row| row.publisher == visit.publisher);
-                Ok((mark.and_then(|mark| mark.etag), row))
-            });
-            let (mark, row) = match known {
-                Ok(known) => known,
-                Err(error) => return failed = Some(error),
-            };
-            if row.is_some() && checksum.is_some() && mark == checksum {
-                return;
-            }
-            if let Some(mut page) = page::of_snapshot(&entry, row.as_ref(), visit.now) {
-                let url = arc_mark(&key);
-                let (etag, checked) = (checksum, visit.now);
-                page.marks = vec![Validator { url, etag, last_modified: None, checked }];
-                if let Some(writes) = writes {
-                    // Where the writer has gone, it says why at the end.
-                    drop(writes.send(Write::Page(Box::new(page))));
+    async fn take_snapshots(&mut self) -> Result<(), VisitError> {
+        let mut after: Option<String> = None;
+        while let Some(entries) = urls::entries(self.visit, &mut after)? {
+            for entry in entries.iter().filter(|entry| entry.ai_snapshot.is_some()) {
+                let key = entry.url.key();
+                if self.healthy.has(key) {
+                    continue;
+                }
+                match self.visit.gate.judge(key) {
+                    None => {}
+                    Some(Withheld::Robots) => {
+                        self.visit.report.leave_out("robots.txt forbids it");
+                        continue;
+                    }
+                    Some(_) => {
+                        self.visit.report.leave_out("it is not for us");
+                        continue;
+                    }
+                }
+                if let Some(page) = self.snapshot(entry)? {
+                    self.crew.write(Write::Page(Box::new(page))).await?;
                 }
             }
-        })?;
-        failed.map_or(Ok(()), |error| Err(error.into()))
+        }
+        Ok(())
+    }
+
+    /// The page of a snapshot, where it is not the one that is here.
+    fn snapshot(&self, entry: &rutter_arc::Entry<'_>) -> Result<Option<page::Ready>, VisitError> {
+        let (visit, store) = (&*self.visit, &self.visit.visitor.store);
+        let key = entry.url.key();
+        let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
+        let mark = store.validator(&Mark::Arc.of(key))?.and_then(|mark| mark.etag);
+        let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
+        let has_words = row.as_ref().is_some_and(|row| row.withheld.is_none());
+        if has_words && checksum.is_some() && mark == checksum {
+            return Ok(None);
+        }
+        let page = page::of_snapshot(entry, row.as_ref(), visit.now);
+        Ok(page.map(|page| {
+            let url = Mark::Arc.of(key);
+            let mark = Validator { url, etag: checksum, last_modified: None, checked: visit.now };
+            page::Ready { marks: vec![mark], ..page }
+        }))
     }
 
     async fn run(&mut self) -> Result<(), VisitError> {
@@ -252,8 +234,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
         let mut asking: JoinSet<Asked> = JoinSet::new();
         loop {
-            while let Ok(note) = self.notes.try_recv() {
-                self.take_note(note, &mut asking)?;
+            while let Some(note) = self.crew.note() {
+                self.take_note(note, &mut asking).await?;
             }
             while asking.len() < most && !self.is_stopped {
                 let Some(target) = self.frontier.next() else { break };
@@ -268,56 +250,67 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.learn().await?;
                 continue;
             }
-            if self.n_reading == 0 {
-                return Ok(());
-            }
-            let Some(note) = self.notes.recv().await else { return Err(VisitError::Worker) };
-            self.take_note(note, &mut asking)?;
+            let Some(note) = self.crew.wait().await? else { return Ok(()) };
+            self.take_note(note, &mut asking).await?;
         }
     }
 
-    /// Ends the threads, and counts what they did.
-    async fn end(mut self) -> Result<Self, VisitError> {
-        self.jobs = None;
-        for worker in std::mem::take(&mut self.workers) {
-            worker.await.map_err(|_| VisitError::Worker)?;
+    /// Ends the threads, counts what they did, and does what waited for them.
+    async fn end(self) -> Result<Walked<'g>, VisitError> {
+        let Self { visit, frontier, healthy, gone, withheld, pause, is_stopped, crew, .. } = self;
+        visit.report.count(&crew.end().await?);
+        for (reason, n) in &frontier.left_out {
+            *visit.report.left_out.entry(reason.clone()).or_default() += n;
         }
-        self.writes = None;
-        let outlook = (&mut self.writer).await.map_err(|_| VisitError::Worker)??;
-        self.visit.report.count(&outlook);
-        for (reason, n) in &self.frontier.left_out {
-            *self.visit.report.left_out.entry(reason.clone()).or_default() += n;
+        let withheld: Vec<(&str, Withheld)> =
+            withheld.iter().map(|(key, why)| (key.as_str(), *why)).collect();
+        for piece in withheld.chunks(PIECE) {
+            let (store, lease) = (&visit.visitor.store, visit.hold.lease());
+            visit.report.withheld += store.withhold(lease, piece, visit.now)?;
         }
-        Ok(self)
+        if let Some(until) = pause {
+            visit.pause(until)?;
+        }
+        Ok(Walked { frontier, healthy, gone, is_stopped })
     }
 
     /// Asks for a page, unless what is here is known to be right.
     fn ask(&mut self, target: Target, asking: &mut JoinSet<Asked>) -> Result<(), VisitError> {
         let visit = &mut *self.visit;
         let key = target.url.as_str();
-        if self.healthy.contains(key) {
+        if self.healthy.has(key) {
             return Ok(());
         }
         if visit.gate.judge(key) == Some(Withheld::Consent) {
-            visit.report.leave_out("ARC says that it is not for us");
+            visit.report.leave_out("it is not for us");
             return Ok(());
         }
         let store = &visit.visitor.store;
         let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
-        let known = store.validator(key)?;
-        if row.as_ref().is_some_and(|row| is_current(visit, &target, row, known.as_ref())) {
+        // What was no page is known by a mark of its own: what a page was
+        // before it went away says nothing of what stands there now.
+        let known = match &row {
+            Some(_) => store.validator(key)?,
+            None => store.validator(&Mark::Left.of(key))?,
+        };
+        if !visit.again.contains(key)
+            && is_current(visit.now, &target, row.as_ref(), known.as_ref())
+        {
             self.n_done += 1;
+            if row.is_none() {
+                visit.report.leave_out(STILL_NO_PAGE);
+            }
             return Ok(());
         }
-        if target.checksum.is_some() && row.is_some() {
-            let mark = store.validator(&arc_mark(key))?;
+        if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
+            let mark = store.validator(&Mark::Arc.of(key))?;
             if mark.and_then(|mark| mark.etag) == target.checksum {
                 self.n_done += 1;
                 return Ok(());
             }
         }
         let has_words =
-            row.as_ref().is_some_and(|row| row.source != Source::Scp && row.withheld.is_none());
+            row.as_ref().is_none_or(|row| row.source != Source::Scp && row.withheld.is_none());
         let known = known
             .filter(|_| has_words)
             .map(|known| Validators { etag: known.etag, last_modified: known.last_modified });
@@ -350,7 +343,10 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.visit.tally.add_bytes(answer.wire_bytes);
                 self.take_answer(target, row, answer).await?;
             }
-            Err(error) => self.take_error(&key, row.as_ref(), &error)?,
+            Err(error) => {
+                self.keep_moved(&key)?;
+                self.take_error(&key, row.as_ref(), &error);
+            }
         }
         if self
             .sample
@@ -369,19 +365,19 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         answer: Fetched,
     ) -> Result<(), VisitError> {
         let key = target.url.as_str().to_owned();
-        let now = self.visit.now;
-        let mut marks = vec![Validator {
-            url: key.clone(),
+        let mark = |url: String| Validator {
+            url,
             etag: answer.validators.etag.clone(),
             last_modified: answer.validators.last_modified.clone(),
-            checked: now,
-        }];
+            checked: self.visit.now,
+        };
+        let mut marks = vec![mark(key.clone())];
         if let Some(checksum) = target.checksum {
-            let url = arc_mark(&key);
-            marks.push(Validator { url, etag: Some(checksum), last_modified: None, checked: now });
+            let url = Mark::Arc.of(&key);
+            marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
         }
         if answer.is_unchanged() {
-            return self.write(Write::Mark(marks)).await;
+            return self.take_unchanged(&key, row.as_ref(), &answer, marks).await;
         }
         if matches!(answer.status, 404 | 410) {
             self.visit.report.leave_out(format!("status {}", answer.status));
@@ -389,6 +385,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return Ok(());
         }
         if !answer.is_new() || answer.body == Body::Nothing {
+            self.keep_moved(&key)?;
             self.visit.report.leave_out(format!("status {}", answer.status));
             return Ok(());
         }
@@ -410,13 +407,45 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         if found != key {
             // It moved: the new address stands for it.
+            let url = Mark::Moved.of(&key);
+            marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
             self.gone.insert(key);
             self.frontier.note(&found);
+            if self.healthy.has(&found) {
+                return Ok(());
+            }
+            if self.visit.gate.judge(&found) == Some(Withheld::Consent) {
+                self.visit.report.leave_out("it is not for us");
+                return Ok(());
+            }
         }
         let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
         let row = row.filter(|row| row.url == found);
         let raw = self.raw(url, answer, row, marks);
         self.hand_over(raw, target.depth).await
+    }
+
+    /// A page is as it was; whether it may be used is said anew each time.
+    async fn take_unchanged(
+        &mut self,
+        key: &str,
+        row: Option<&PageRow>,
+        answer: &Fetched,
+        mut marks: Vec<Validator>,
+    ) -> Result<(), VisitError> {
+        let Some(row) = row else {
+            self.visit.report.leave_out(STILL_NO_PAGE);
+            for mark in marks.iter_mut().filter(|mark| mark.url == key) {
+                mark.url = Mark::Left.of(key);
+            }
+            return self.crew.write(Write::Mark(marks)).await;
+        };
+        let token = self.visit.visitor.client.settings().token();
+        let verdict = consent::join(&consent::of_fields(&answer.fields, token));
+        if let Some(why) = verdict.withheld.filter(|_| row.withheld.is_none()) {
+            self.withheld.insert(key.to_owned(), why);
+        }
+        self.crew.write(Write::Mark(marks)).await
     }
 
     fn raw(
@@ -427,11 +456,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         marks: Vec<Validator>,
     ) -> Raw {
         let token = self.visit.visitor.client.settings().token().to_owned();
-        let path = answer.url.path();
-        let said = self
-            .signals
-            .as_deref()
-            .map_or_else(Vec::<Statement>::new, |robots| signals_of_robots(robots, &token, path));
+        let said = self.visit.gate.signals(url.key());
         let (template, now) = (self.template.clone(), self.visit.now);
         Raw { url, answer, row, said, template, token, now, marks }
     }
@@ -445,9 +470,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             waiting.push((raw, depth));
             return Ok(());
         }
-        self.n_reading += 1;
-        let Some(jobs) = &self.jobs else { return Err(VisitError::Worker) };
-        jobs.send((raw, depth)).await.map_err(|_| VisitError::Worker)
+        self.crew.read(raw, depth).await
     }
 
     /// Learns what the pages of the site have in common, and lets those go
@@ -473,54 +496,67 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    fn take_error(
-        &mut self,
-        key: &str,
-        row: Option<&PageRow>,
-        error: &FetchError,
-    ) -> Result<(), VisitError> {
-        let text = told(&error.cause);
-        match &error.cause {
-            Cause::Refused(Refused::Robots(reason)) => {
-                self.visit.report.leave_out("robots.txt forbids it");
-                let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
-                if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
-                    let lease = self.visit.hold.lease();
-                    let pages = [(key, Withheld::Robots)];
-                    let n = self.visit.visitor.store.withhold(lease, &pages, self.visit.now)?;
-                    self.visit.report.withheld += n;
-                }
-            }
-            Cause::Refused(Refused::TooSlow(_)) => {
-                self.is_stopped = true;
-                self.visit.report.trouble(&error.url, Kind::Policy, text);
-            }
-            Cause::Refused(_) => self.visit.report.leave_out(text),
-            Cause::Later { .. } => {
-                self.is_stopped = true;
-                self.visit.fetch_trouble(error)?;
-            }
-            Cause::Answer(_) => self.visit.report.leave_out(text),
-            _ => {
-                self.n_faults += 1;
-                self.visit.report.leave_out("the network failed");
-                if MOST_FAULTS <= self.n_faults {
-                    self.is_stopped = true;
-                    self.visit.fetch_trouble(error)?;
-                }
-            }
+    /// Where an address led before, that is still listed by it.
+    fn keep_moved(&mut self, key: &str) -> Result<(), VisitError> {
+        let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
+        if let Some(found) = moved.and_then(|mark| mark.etag) {
+            self.frontier.note(&found);
         }
         Ok(())
     }
 
-    fn take_note(&mut self, note: Note, asking: &mut JoinSet<Asked>) -> Result<(), VisitError> {
-        self.n_reading = self.n_reading.saturating_sub(1);
-        if let Some(reason) = note.failed {
+    fn take_error(&mut self, key: &str, row: Option<&PageRow>, error: &FetchError) {
+        let text = told(&error.cause);
+        let report = &mut self.visit.report;
+        match &error.cause {
+            Cause::Refused(Refused::Robots(reason)) => {
+                report.leave_out("robots.txt forbids it");
+                let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
+                if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
+                    self.withheld.insert(key.to_owned(), Withheld::Robots);
+                }
+            }
+            Cause::Refused(Refused::TooSlow(_)) => {
+                self.is_stopped = true;
+                report.trouble(&error.url, Kind::Policy, text);
+            }
+            Cause::Refused(_) => report.leave_out(text),
+            Cause::Later { until, .. } => {
+                self.is_stopped = true;
+                self.pause = self.pause.max(Some(*until));
+                report.trouble(&error.url, Kind::Network, text);
+            }
+            Cause::Answer(_) => report.leave_out(text),
+            _ => {
+                self.n_faults += 1;
+                report.leave_out("the network failed");
+                if MOST_FAULTS <= self.n_faults {
+                    self.is_stopped = true;
+                    report.trouble(&error.url, Kind::Network, text);
+                }
+            }
+        }
+    }
+
+    async fn take_note(
+        &mut self,
+        note: Note,
+        asking: &mut JoinSet<Asked>,
+    ) -> Result<(), VisitError> {
+        if let Some((url, reason, validators)) = note.failed {
             self.visit.report.leave_out(reason);
+            let (url, checked) = (Mark::Left.of(url.key()), self.visit.now);
+            let Validators { etag, last_modified } = validators;
+            let mark = Validator { url, etag, last_modified, checked };
+            self.crew.write(Write::Mark(vec![mark])).await?;
         }
         if matches!(self.rung, Rung::Links | Rung::Nothing) && note.depth < DEEPEST {
             for link in &note.links {
                 self.frontier.follow(link, note.depth + 1);
+            }
+            if 0 < note.n_more_links {
+                let left_out = &mut self.visit.report.left_out;
+                *left_out.entry(TOO_MANY_LINKS.to_owned()).or_default() += note.n_more_links;
             }
         }
         if let Some((page, twin)) = note.twin
@@ -535,119 +571,23 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    async fn write(&mut self, write: Write) -> Result<(), VisitError> {
-        let Some(writes) = self.writes.clone() else { return Err(VisitError::Worker) };
-        let sent = tokio::task::spawn_blocking(move || writes.send(write).is_ok());
-        if sent.await.map_err(|_| VisitError::Worker)? { Ok(()) } else { Err(VisitError::Worker) }
-    }
-
     /// Has what was read committed, where that was long ago.
     fn commit_in_time(&mut self) {
         let moment = self.visit.visitor.client.means().clock.moment();
-        if self.committed + COMMITTED_EVERY <= moment
-            && let Some(writes) = &self.writes
-            && writes.try_send(Write::Commit).is_ok()
-        {
+        if self.committed + COMMITTED_EVERY <= moment && self.crew.try_write(Write::Commit) {
             self.committed = moment;
         }
     }
 }
 
-/// Reads one page and hands it on.
-fn work(raw: Raw, depth: u32, writes: &SyncSender<Write>, notes: &UnboundedSender<Note>) {
-    let url = raw.url.clone();
-    let note = match page::read(raw) {
-        Ok(mut page) => {
-            let links = std::mem::take(&mut page.links);
-            let twin = page.twin.take().map(|twin| (url, twin));
-            let page: Box<Ready> = Box::new(page);
-            let failed = writes.send(Write::Page(page)).err().map(|_| "it was not written".into());
-            Note { depth, links, twin, failed }
-        }
-        Err(reason) => Note { depth, links: Vec::new(), twin: None, failed: Some(reason) },
-    };
-    // Whoever has gone does not want to know.
-    drop(notes.send(note));
-}
+/// Why a link is not followed.
+const TOO_MANY_LINKS: &str = "the page has too many links";
+/// Why a listed address is passed over without a request.
+const STILL_NO_PAGE: &str = "it was no page, and has not changed";
 
 fn sketch(raw: &Raw) -> Option<Sketch> {
     let text = raw.answer.text(What::Page).ok()?;
     let charset = raw.answer.fields.charset();
     (page::kind(&raw.answer) == Some(page::Text::Html))
         .then(|| Sketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
-}
-
-/// Where the checksum of an ARC entry is kept for which a page was read.
-fn arc_mark(key: &str) -> String {
-    format!("arc:{key}")
-}
-
-/// Whether a list says that a page is as it was when we read it.
-fn is_current(
-    visit: &Visit<'_>,
-    target: &Target,
-    row: &PageRow,
-    known: Option<&Validator>,
-) -> bool {
-    let Some(lastmod) = target.lastmod.filter(|_| target.checksum.is_none()) else { return false };
-    if row.source == Source::Scp {
-        return lastmod <= row.modified;
-    }
-    known.is_some_and(|known| {
-        lastmod <= known.checked && visit.now.seconds_since(known.checked) < TRUSTED_FOR
-    })
-}
-
-/// Takes away what is gone, and what no list has any more.
-fn remove(
-    visit: &mut Visit<'_>,
-    ended: &Ended,
-    frontier: &Frontier<'_>,
-    gone: &BTreeSet<String>,
-    is_whole: bool,
-) -> Result<(), VisitError> {
-    let sections = visit.visitor.store.sections(visit.publisher)?;
-    // Where only a file is broken, the next good one tells what went away.
-    let is_over = |name: &str| ended.failed.get(name) == Some(&Reason::NotOffered);
-    let is_ours = |name: &str| name == WEB || is_over(name);
-    for section in sections.iter().filter(|section| is_ours(&section.name)) {
-        let mut leaving: BTreeMap<String, Why> = BTreeMap::new();
-        for key in urls::keys(visit, &section.name)? {
-            if gone.contains(&key) {
-                leaving.insert(key, Why::Gone);
-            } else if is_whole && section.name == WEB && !frontier.has(&key) {
-                leaving.insert(key, Why::Absent);
-            }
-        }
-        if leaving.is_empty() {
-            continue;
-        }
-        let mut staging = visit.visitor.store.stage(
-            visit.hold.lease(),
-            Begin {
-                section: &section.name,
-                mode: Mode::Visit,
-                generated: visit.now,
-                source: Source::Html,
-                quota: visit.visitor.options.quota,
-                now: visit.now,
-            },
-        )?;
-        for (key, why) in &leaving {
-            staging.remove(key, *why)?;
-        }
-        // A second visit that finds the same confirms the first (D23).
-        let is_confirmed = section.held.is_some_and(|held| held < visit.now);
-        let mass_deletion =
-            if is_confirmed { MassDeletion::Allowed } else { visit.visitor.options.mass_deletion };
-        match staging.commit(&Finish { mass_deletion, ..Finish::plain() }) {
-            Ok(outlook) => visit.report.removed += outlook.removed,
-            Err(error @ CommitError::MassDeletion { .. }) => {
-                let origin = visit.origin.clone();
-                visit.report.trouble(&origin, Kind::Policy, error.to_string());
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }

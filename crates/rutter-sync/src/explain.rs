@@ -51,7 +51,7 @@ impl Visitor {
         statements.push(consent::of_robots(rules.forbids(&token, &target).as_ref()));
         if let Some(file) = self.client.robots_file(url).await {
             let text = String::from_utf8_lossy(&file.body);
-            statements.extend(consent::signals_of_robots(&text, &token, &target));
+            statements.extend(consent::Signals::of_robots(&text, &token).about(&target));
         }
         match self.store.arc_entry(page.key())? {
             Some(row) => match Entry::from_json(&row.json) {
@@ -96,9 +96,7 @@ impl Visitor {
         if !answer.is_new() {
             silent.push((Origin::Meta, format!("status {}", answer.status)));
         }
-        statements.extend(consent::of_tags(&answer.fields.robots_tags, token));
-        let signals = answer.fields.content_signals.iter();
-        statements.extend(signals.filter_map(|it| consent::of_signal(Origin::Signal, it)));
+        statements.extend(consent::of_fields(&answer.fields, token));
         let text = answer.text(What::Page).unwrap_or_default();
         let options =
             Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };

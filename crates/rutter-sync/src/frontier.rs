@@ -11,7 +11,11 @@ use rutter_fetch::Url;
 use rutter_page::{PageUrl, Timestamp};
 
 use crate::gate::{Gate, key_of};
+use crate::keys::Keys;
 use crate::trap::Traps;
+
+/// Addresses that are turned away and counted, each once.
+const MOST_OVER: usize = 1_000_000;
 
 /// A page to be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub(crate) struct Frontier<'g> {
     most: u64,
     waiting: VecDeque<Target>,
     seen: HashSet<String>,
+    /// What was turned away by a bound: only counted, and not without end.
+    over: Keys,
     traps: Traps,
     /// What was turned away, by reason.
     pub(crate) left_out: BTreeMap<String, u64>,
@@ -47,6 +53,7 @@ impl<'g> Frontier<'g> {
             most,
             waiting: VecDeque::new(),
             seen: HashSet::new(),
+            over: Keys::default(),
             traps: Traps::default(),
             left_out: BTreeMap::new(),
             n_known: 0,
@@ -82,10 +89,7 @@ impl<'g> Frontier<'g> {
             return;
         }
         match self.traps.refuse(&url) {
-            Some(reason) => {
-                self.seen.insert(key);
-                self.leave_out(reason);
-            }
+            Some(reason) => self.turn_away(&key, reason),
             None => self.push(&key, None, None, depth),
         }
     }
@@ -97,15 +101,23 @@ impl<'g> Frontier<'g> {
         checksum: Option<String>,
         depth: u32,
     ) {
-        if !self.seen.insert(key.to_owned()) {
+        if self.seen.contains(key) {
             return;
         }
         if self.most <= self.n_known {
-            return self.leave_out("the limit of pages is reached");
+            return self.turn_away(key, "the limit of pages is reached");
         }
+        self.seen.insert(key.to_owned());
         let Ok(url) = Url::parse(key) else { return self.leave_out("not an address of a page") };
         self.n_known += 1;
         self.waiting.push_back(Target { url, lastmod, checksum, depth, stands_for: None });
+    }
+
+    /// Counts an address once, as long as there is room to know it again.
+    fn turn_away(&mut self, key: &str, reason: &str) {
+        if self.over.len() < MOST_OVER && self.over.insert(key) {
+            self.leave_out(reason);
+        }
     }
 
     /// Takes an address for listed that a listed one leads to.
@@ -115,7 +127,7 @@ impl<'g> Frontier<'g> {
 
     /// Whether an address was listed, whatever became of it.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.seen.contains(key)
+        self.seen.contains(key) || self.over.has(key) || MOST_OVER <= self.over.len()
     }
 
     pub(crate) fn next(&mut self) -> Option<Target> {
@@ -157,7 +169,7 @@ impl<'g> Frontier<'g> {
 }
 
 /// Whether a link surely leads to something that is no page.
-fn is_file(url: &Url) -> bool {
+pub(crate) fn is_file(url: &Url) -> bool {
     const FILES: [&str; 28] = [
         "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "js", "mjs", "json",
         "xml", "pdf", "zip", "gz", "tar", "zst", "mp3", "mp4", "webm", "ogg", "woff", "woff2",

@@ -1,4 +1,5 @@
-//! Which delivered pages may keep their words: hosts, robots.txt, ARC.
+//! Which pages may keep their words, by what is said before they are read:
+//! hosts, robots.txt with its signals, ARC.
 //!
 //! A page that may not keeps its row and its digest, so that the section's
 //! state can be the publisher's (D95).
@@ -10,15 +11,16 @@ use rutter_page::PageUrl;
 use rutter_signpost::robots::Robots;
 use rutter_store::{PublisherId, QueryError, Store, Withheld};
 
-/// Rows of the replica that are looked at together.
-const PIECE: usize = 10_000;
+use crate::consent::{Signals, Statement};
+use crate::visit::PIECE;
 
-/// The rules for delivered pages.
+/// The rules for pages, read or delivered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gate {
     /// Hosts with ports, as they stand in addresses.
     hosts: BTreeSet<String>,
     robots: Option<(Robots, String)>,
+    signals: Signals,
     /// Pages that ARC closes.
     closed: BTreeSet<String>,
 }
@@ -36,6 +38,17 @@ impl Gate {
             RobotsRules::Rules(robots) => Some((robots.clone(), token.to_owned())),
             _ => None,
         };
+    }
+
+    /// Takes in the signals of robots.txt. They speak of use, not of requests,
+    /// so they hold for delivered pages too, whoever ignores the rules.
+    pub(crate) fn heed(&mut self, signals: Signals) {
+        self.signals = signals;
+    }
+
+    /// What robots.txt signals about a page.
+    pub(crate) fn signals(&self, key: &str) -> Vec<Statement> {
+        self.signals.about(target_of(key))
     }
 
     /// Takes in what ARC says, as it lies in the replica.
@@ -73,7 +86,7 @@ impl Gate {
         if !self.is_ours(key) {
             return Some(Withheld::Foreign);
         }
-        if self.closed.contains(key) {
+        if self.closed.contains(key) || self.signals.withholds(target_of(key)) {
             return Some(Withheld::Consent);
         }
         let (robots, token) = self.robots.as_ref()?;
@@ -129,6 +142,9 @@ mod tests {
         ] {
             assert_eq!(gate.judge(key), wanted, "{key}");
         }
+        gate.heed(Signals::of_robots("user-agent: *\ncontent-signal: /a ai-input=no", "Rutter"));
+        assert_eq!(gate.judge("https://www.h.example/a?b=c"), Some(Withheld::Consent));
+        assert_eq!(gate.judge("https://h.example/"), None);
         // A file that could not be had takes nothing away.
         let reason = rutter_fetch::RobotsReason::Unreachable("status 500".into());
         gate.obey(&RobotsRules::Closed(reason), "Rutter");

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 
 use rutter_arc::Entry as ArcEntry;
 use rutter_discover::PageSink;
@@ -37,10 +37,11 @@ pub(crate) struct Gathered {
     pub(crate) spxi: BTreeMap<String, Vec<u8>>,
 }
 
-/// Lines in a file without a name.
+/// Lines in a file without a name, or why there is none: what a site closes
+/// must not be lost because our disk is full.
 #[derive(Debug)]
 struct Lines {
-    file: Option<BufWriter<File>>,
+    file: io::Result<BufWriter<File>>,
     n_lines: u64,
 }
 
@@ -62,16 +63,15 @@ impl PageSink for Gathered {
 
     fn arc(&mut self, sitemap: &str, entry: &ArcEntry<'_>) {
         let lines = self.arc.entry(sitemap.to_owned()).or_insert_with(|| Lines {
-            file: tempfile::tempfile().ok().map(BufWriter::new),
+            file: tempfile::tempfile().map(BufWriter::new),
             n_lines: 0,
         });
         lines.n_lines += 1;
-        if let Some(file) = &mut lines.file {
+        if let Ok(file) = &mut lines.file {
             let mut line = entry.to_json();
             line.push('\n');
-            if file.write_all(line.as_bytes()).is_err() {
-                // It is as if the sitemap could not be had.
-                lines.file = None;
+            if let Err(error) = file.write_all(line.as_bytes()) {
+                lines.file = Err(error);
             }
         }
     }
@@ -85,15 +85,19 @@ impl Gathered {
     /// The entries of an ARC sitemap; `None` where it was not read now.
     ///
     /// A sitemap that moved is known by where it came from in the end.
-    pub(crate) fn take_arc(&mut self, url: &str) -> Option<ArcEntries> {
+    pub(crate) fn take_arc(&mut self, url: &str) -> io::Result<Option<ArcEntries>> {
         let lines = match self.arc.remove(url) {
             Some(lines) => lines,
-            None if self.arc.len() == 1 => self.arc.pop_first()?.1,
-            None => return None,
+            None if self.arc.len() == 1 => match self.arc.pop_first() {
+                Some((_, lines)) => lines,
+                None => return Ok(None),
+            },
+            None => return Ok(None),
         };
-        let mut file = lines.file?.into_inner().ok()?;
-        file.seek(SeekFrom::Start(0)).ok()?;
-        Some(ArcEntries { input: BufReader::new(file), n_lines: lines.n_lines })
+        let mut file = lines.file?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.seek(SeekFrom::Start(0))?;
+        let input = BufReader::new(file);
+        Ok(Some(ArcEntries { input, n_lines: lines.n_lines, n_read: 0, error: None }))
     }
 
     /// The SPXI index, where it was read now.
@@ -110,6 +114,20 @@ impl Gathered {
 pub(crate) struct ArcEntries {
     input: BufReader<File>,
     pub(crate) n_lines: u64,
+    n_read: u64,
+    error: Option<io::Error>,
+}
+
+impl ArcEntries {
+    /// Says that all of them were handed out.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let is_short = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        match self.error {
+            Some(error) => Err(error),
+            None if self.n_read < self.n_lines => Err(is_short()),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Iterator for ArcEntries {
@@ -118,8 +136,13 @@ impl Iterator for ArcEntries {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let mut line = String::new();
-            if self.input.read_line(&mut line).ok()? == 0 {
-                return None;
+            match self.input.read_line(&mut line) {
+                Ok(0) => return None,
+                Ok(_) => self.n_read += 1,
+                Err(error) => {
+                    self.error = Some(error);
+                    return None;
+                }
             }
             if let Some(entry) = ArcEntry::from_json(&line) {
                 return Some(entry);

@@ -4,7 +4,7 @@
 //! Memo ─→ discover ─→ ARC, SPXI ─→ consent ─→ plan ─→ fetch ─→ spool ─→ verify ─→ staging ─→ commit
 //!   ↑                                          ↑         └── learned ──────────┘            │
 //!   │                                          └────────────────────────────────            │
-//!   └──── pages one by one (sitemap, links, llms.txt) where no collection can be used ←─────┘
+//!   └──── pages one by one (sitemap, links, llms.txt) that no collection brings ←───────────┘
 //! ```
 //!
 //! [`Visitor::visit`] is the door; [`plan`](fn@plan::plan) decides what is
@@ -23,17 +23,22 @@ mod audit;
 mod collect;
 pub mod consent;
 mod crawl;
+mod crew;
 mod error;
 mod explain;
 mod frontier;
 mod gate;
 mod hold;
+mod keys;
 mod layers;
+mod leave;
+mod mark;
 mod memo;
 mod options;
 mod page;
 pub mod plan;
 mod report;
+mod rest;
 mod shelf;
 mod tally;
 mod trap;

@@ -37,6 +37,13 @@ pub(crate) struct Memo {
     /// words were taken away that may be kept again: only a snapshot tells all.
     #[serde(default)]
     pub(crate) needs_snapshot: bool,
+    /// Whether lists have more pages than collections bring.
+    #[serde(default)]
+    pub(crate) has_rest: bool,
+    /// Sections of which so much was to go that it waits for another visit to
+    /// find the same, and since when.
+    #[serde(default)]
+    pub(crate) held: BTreeMap<String, Timestamp>,
 }
 
 /// How far an ARC sitemap is known.

@@ -10,10 +10,12 @@ use rutter_page::{LanguageTag, LineDigest, PageUrl, Timestamp, Tree};
 use rutter_store::{Item, PageRow, Source, Withheld};
 use serde::Serialize;
 
-use crate::consent::{self, Origin, Statement};
+use crate::consent::{self, Statement};
 
 /// A date that is this close to the answer was made for it, in seconds.
 const UNSTABLE: i64 = 300;
+/// Links that are followed from one page: more than people put on any.
+const MOST_LINKS: usize = 10_000;
 /// A twin is asked for where the page itself is read with less certainty.
 const UNSURE: f32 = 0.5;
 
@@ -45,8 +47,9 @@ pub(crate) struct Ready {
     pub(crate) line: String,
     pub(crate) withheld: Option<Withheld>,
     pub(crate) source: Source,
-    /// Links that may be followed.
+    /// Links that may be followed, and how many more there are.
     pub(crate) links: Vec<String>,
+    pub(crate) n_more_links: u64,
     /// A twin in Markdown that says more than we could read.
     pub(crate) twin: Option<String>,
     pub(crate) marks: Vec<rutter_store::Validator>,
@@ -109,9 +112,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
         Text::Markdown => markdown(&text, &options),
     };
     said.extend(consent::of_metas(&extraction.facts.robots, &token));
-    said.extend(consent::of_tags(&answer.fields.robots_tags, &token));
-    let signals = answer.fields.content_signals.iter();
-    said.extend(signals.filter_map(|value| consent::of_signal(Origin::Signal, value)));
+    said.extend(consent::of_fields(&answer.fields, &token));
     let verdict = consent::join(&said);
     if extraction.page.content.is_empty() && verdict.withheld.is_none() {
         return Err("it has no text".to_owned());
@@ -126,7 +127,9 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
         Some(row) => keep_date(&mut extraction, &row),
         None => extraction.page.to_line(),
     };
-    let links = if verdict.follows { links(&extraction) } else { Vec::new() };
+    let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
+    let n_more_links = links.len().saturating_sub(MOST_LINKS) as u64;
+    links.truncate(MOST_LINKS);
     let is_unsure = kind == Text::Html && extraction.confidence < UNSURE;
     let twin = extraction
         .facts
@@ -144,6 +147,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
         withheld: verdict.withheld,
         source: if kind == Text::Html { Source::Html } else { Source::Markdown },
         links,
+        n_more_links,
         twin,
         marks,
     })
@@ -205,6 +209,7 @@ pub(crate) fn of_snapshot(
         withheld: None,
         source: Source::Arc,
         links: Vec::new(),
+        n_more_links: 0,
         twin: None,
         marks: Vec::new(),
     })

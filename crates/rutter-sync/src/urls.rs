@@ -1,18 +1,20 @@
 //! Where addresses of pages come from, and whether they are all there are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rutter_arc::Entry as ArcEntry;
 use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
+use rutter_page::Timestamp;
 use rutter_store::{After, Selection, Store};
 
 use crate::error::VisitError;
 use crate::frontier::Frontier;
+use crate::gate::key_of;
+use crate::keys::Keys;
 use crate::layers::{Gathered, Listed};
-use crate::visit::{Visit, WEB};
+use crate::mark::Mark;
+use crate::visit::{PIECE, Visit, WEB};
 
-/// Rows of the replica that are looked at together.
-const PIECE: usize = 10_000;
 /// The file of a publisher that remembers what sitemaps list.
 const LISTED: &str = "sitemaps.json";
 
@@ -99,20 +101,28 @@ pub(crate) async fn fill(
     found: &mut Discovery,
     gathered: Gathered,
     rung: Rung,
+    healthy: &Keys,
     frontier: &mut Frontier<'_>,
 ) -> Result<bool, VisitError> {
     match rung {
         Rung::Arc => {
-            for_each_entry(visit, |entry| {
-                // What has a snapshot need not be asked for.
-                if entry.ai_snapshot.is_some() {
-                    return frontier.note(entry.url.key());
+            let mut after: Option<String> = None;
+            while let Some(entries) = entries(visit, &mut after)? {
+                for entry in entries.iter().filter(|entry| !healthy.has(entry.url.key())) {
+                    // What has a snapshot need not be asked for.
+                    if entry.ai_snapshot.is_some() {
+                        frontier.note(entry.url.key());
+                        continue;
+                    }
+                    let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
+                    frontier.add(entry.url.as_str(), entry.lastmod, checksum);
                 }
-                let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-                frontier.add(entry.url.as_str(), entry.lastmod, checksum);
-            })?;
-            // What a sitemap lists beside it was not looked at.
-            Ok(found.offer.sitemaps.is_empty())
+            }
+            if found.offer.sitemaps.is_empty() {
+                return Ok(true);
+            }
+            // A page that ARC does not list is not forbidden (D56).
+            listed(visit, found, gathered, healthy, frontier).await
         }
         Rung::Llms => {
             for file in found.memory.files.values() {
@@ -125,54 +135,85 @@ pub(crate) async fn fill(
         }
         Rung::Links | Rung::Nothing => {
             frontier.add(visit.site.as_str(), None, None);
-            keys(visit, WEB)?.iter().for_each(|key| frontier.add(key, None, None));
+            for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
             // A page that nothing links to any more may still be there.
             Ok(false)
         }
-        Rung::Scp | Rung::Sitemap => {
-            let (lists, is_whole) = of_sitemaps(visit, found, gathered).await?;
-            for listed in lists.values().flatten() {
-                frontier.add(&listed.url, listed.lastmod, None);
-            }
-            Ok(is_whole)
-        }
+        Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
     }
 }
 
-/// The open entries of the ARC sitemap.
-pub(crate) fn for_each_entry(
+/// Adds what sitemaps list and no collection brings.
+async fn listed(
+    visit: &mut Visit<'_>,
+    found: &mut Discovery,
+    gathered: Gathered,
+    healthy: &Keys,
+    frontier: &mut Frontier<'_>,
+) -> Result<bool, VisitError> {
+    let (lists, is_whole) = of_sitemaps(visit, found, gathered).await?;
+    let mut listed: Vec<&Listed> =
+        lists.values().flatten().filter(|listed| !healthy.has(&listed.url)).collect();
+    if visit.visitor.options.most_pages < listed.len() as u64 {
+        // Not all of them can be asked for: those that were asked for least
+        // lately, so that the next visit goes on where this one ends.
+        let mut by_age = Vec::with_capacity(listed.len());
+        for page in listed {
+            by_age.push((checked(visit, &page.url)?, page));
+        }
+        by_age.sort_by_key(|(checked, _)| *checked);
+        listed = by_age.into_iter().map(|(_, page)| page).collect();
+    }
+    for page in listed {
+        frontier.add(&page.url, page.lastmod, None);
+    }
+    Ok(is_whole)
+}
+
+/// When an address was asked for last.
+fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>, VisitError> {
+    let Some(key) = key_of(url) else { return Ok(None) };
+    let store = &visit.visitor.store;
+    let mark = match store.validator(&key)? {
+        Some(mark) => Some(mark),
+        None => store.validator(&Mark::Left.of(&key))?,
+    };
+    Ok(mark.map(|mark| mark.checked))
+}
+
+/// The next open entries of the ARC sitemap, behind `after`; `None` at the end.
+pub(crate) fn entries(
     visit: &Visit<'_>,
-    mut take: impl FnMut(ArcEntry<'static>),
-) -> Result<(), VisitError> {
-    let mut after: Option<String> = None;
-    loop {
-        let rows = visit.visitor.store.arc_entries(visit.publisher, after.as_deref(), PIECE)?;
-        let is_last = rows.len() < PIECE;
-        after = rows.last().map(|row| row.url.clone());
-        let open = rows.iter().filter(|row| row.is_allowed);
-        open.filter_map(|row| ArcEntry::from_json(&row.json)).for_each(&mut take);
-        if is_last {
-            return Ok(());
-        }
-    }
+    after: &mut Option<String>,
+) -> Result<Option<Vec<ArcEntry<'static>>>, VisitError> {
+    let rows = visit.visitor.store.arc_entries(visit.publisher, after.as_deref(), PIECE)?;
+    let Some(last) = rows.last() else { return Ok(None) };
+    *after = Some(last.url.clone());
+    let open = rows.iter().filter(|row| row.is_allowed);
+    Ok(Some(open.filter_map(|row| ArcEntry::from_json(&row.json)).collect()))
 }
 
-/// The keys of a section.
-pub(crate) fn keys(visit: &Visit<'_>, section: &str) -> Result<BTreeSet<String>, VisitError> {
+/// Hands over the keys of a section, in order.
+pub(crate) fn for_each_key(
+    visit: &Visit<'_>,
+    section: &str,
+    mut take: impl FnMut(String),
+) -> Result<(), VisitError> {
     let store: &dyn Store = visit.visitor.store.as_ref();
     let publisher = visit.publisher;
     let selection =
         Selection { publisher: Some(publisher), section: Some(section), with_withheld: true };
-    let mut keys = BTreeSet::new();
     let mut after: Option<String> = None;
     loop {
         let place = after.as_deref().map(|url| After { publisher, url });
         let rows = store.list(&selection, place, PIECE)?;
         let is_last = rows.len() < PIECE;
         after = rows.last().map(|row| row.url.clone());
-        keys.extend(rows.into_iter().map(|row| row.url));
+        for row in rows {
+            take(row.url);
+        }
         if is_last {
-            return Ok(keys);
+            return Ok(());
         }
     }
 }

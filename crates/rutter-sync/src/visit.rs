@@ -11,9 +11,10 @@ use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung, Said, discover};
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
-use rutter_store::{PublisherId, Selection, Store, Withheld};
+use rutter_store::{PublisherId, Selection, Source, Store, Withheld};
 
 use crate::collect::{self, Ended, adverts, told};
+use crate::consent::Signals;
 use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
 use crate::hold::Hold;
@@ -22,15 +23,16 @@ use crate::memo::Memo;
 use crate::options::{Event, Options, Watcher};
 use crate::plan::{Held, Learned, Offer, Plan, Policy, Replica, plan};
 use crate::report::{Kind, Report};
+use crate::rest::{Brought, has_rest};
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
-use crate::{arc, crawl};
+use crate::{arc, crawl, leave};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
 pub(crate) const WEB: &str = "@web";
 /// Rows of the replica that are looked at together.
-const PIECE: usize = 10_000;
+pub(crate) const PIECE: usize = 10_000;
 /// Findings of one visit that are kept.
 const MOST_FINDINGS: usize = 1_000;
 
@@ -80,6 +82,11 @@ pub(crate) struct Visit<'v> {
     pub(crate) gate: Arc<Gate>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) now: Timestamp,
+    /// What collections brought.
+    pub(crate) brought: Brought,
+    /// Pages that were read one by one, lost their words, and may have them
+    /// again: they are asked for, whatever lists say of their age.
+    pub(crate) again: BTreeSet<String>,
     pub(crate) report: Report,
 }
 
@@ -191,6 +198,8 @@ impl Visitor {
             gate: Arc::new(Gate::new(&origin, &self.options.aliases)),
             tally: Arc::clone(tally),
             now,
+            brought: Brought::default(),
+            again: BTreeSet::new(),
             report: Report::new(&origin, Rung::Nothing),
             origin,
         })
@@ -255,8 +264,12 @@ impl Visit<'_> {
             let cause = rutter_fetch::Refused::Robots(reason.clone()).into();
             return Err(FetchError { url: shown(&self.site), cause }.into());
         }
+        let file = client.robots_file(&self.site).await;
+        let text = file.map(|file| String::from_utf8_lossy(&file.body).into_owned());
+        let (gate, token) = (Arc::make_mut(&mut self.gate), client.settings().token());
+        gate.heed(Signals::of_robots(&text.unwrap_or_default(), token));
         if !self.visitor.options.ignores_robots_on_delivered {
-            Arc::make_mut(&mut self.gate).obey(&rules, client.settings().token());
+            gate.obey(&rules, token);
         }
         self.report.rung = found.offer.rung(self.now).0;
         Ok(found)
@@ -296,10 +309,12 @@ impl Visit<'_> {
             for row in &rows {
                 match (row.withheld, self.gate.judge(&row.url)) {
                     (None, Some(why)) => forbidden.push((&row.url, why)),
-                    (Some(Withheld::Consent | Withheld::Robots), None)
-                        if row.source == rutter_store::Source::Scp =>
-                    {
-                        self.memo.needs_snapshot = true;
+                    (Some(Withheld::Consent | Withheld::Robots), None) => {
+                        if row.source == Source::Scp {
+                            self.memo.needs_snapshot = true;
+                        } else {
+                            self.again.insert(row.url.clone());
+                        }
                     }
                     _ => {}
                 }
@@ -324,7 +339,8 @@ impl Visit<'_> {
         Ok(ended)
     }
 
-    /// Reads pages one by one, where no collection can be used.
+    /// Reads pages one by one, where no collection can be used or a list has
+    /// more than collections bring.
     async fn fall_back(
         &mut self,
         found: &mut Discovery,
@@ -333,12 +349,18 @@ impl Visit<'_> {
     ) -> Result<(), VisitError> {
         let has_offer = !found.offer.scp.collections.is_empty();
         let can_help = ended.failed.keys().any(|name| !ended.hopeless.contains(name));
-        if has_offer && !can_help {
+        let is_fine = ended.failed.is_empty() && ended.hopeless.is_empty();
+        if has_offer && !can_help && !(is_fine && has_rest(self, &gathered)?) {
             return Ok(());
         }
         let mut rest = found.offer.clone();
         rest.scp = rutter_discover::ScpOffer::default();
         let (rung, why) = rest.rung(self.now);
+        if has_offer && is_fine && !matches!(rung, Rung::Sitemap | Rung::Arc) {
+            // Links and hints say nothing about which pages there are.
+            let healthy = crawl::healthy(self, ended)?;
+            return leave::leave_web(self, &healthy);
+        }
         let is_known = self.has_section(WEB)? || !ended.failed.is_empty();
         if rung == Rung::Nothing && !is_known {
             let is_refused =

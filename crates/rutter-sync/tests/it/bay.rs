@@ -142,6 +142,11 @@ impl Bay {
     }
 }
 
+/// The inner parts of a page for people.
+pub(crate) fn body(title: &str, text: &str) -> String {
+    format!("<title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>")
+}
+
 pub(crate) fn urlset(inner: &str) -> String {
     format!(
         "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \

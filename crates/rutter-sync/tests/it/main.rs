@@ -5,8 +5,10 @@
 
 mod bay;
 mod cases;
+mod consent;
 mod faults;
 mod histories;
+mod mixed;
 mod pages;
 mod safety;
 mod visits;

@@ -8,11 +8,7 @@ use rutter_store::{Cause, Store, Withheld};
 use rutter_sync::Options;
 use rutter_testkit::server::{Fault, Reply};
 
-use crate::bay::{Bay, urlset};
-
-fn body(title: &str, text: &str) -> String {
-    format!("<title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>")
-}
+use crate::bay::{Bay, body, urlset};
 
 fn line(bay: &Bay, path: &str) -> String {
     bay.store.line(&format!("http://harbour.example{path}")).unwrap().unwrap()

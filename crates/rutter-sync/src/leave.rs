@@ -1,0 +1,115 @@
+//! What leaves the replica after pages were read one by one: what is gone,
+//! what no list has any more, and what collections bring by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_scp::{MassDeletion, merge};
+use rutter_store::{Begin, Cause, CommitError, Finish, Mode, Outlook, Source};
+
+use crate::collect::Ended;
+use crate::error::VisitError;
+use crate::frontier::Frontier;
+use crate::keys::Keys;
+use crate::plan::Reason;
+use crate::report::Kind;
+use crate::urls;
+use crate::visit::{Visit, WEB};
+
+/// Takes away what is gone, and what no list has any more.
+pub(crate) fn leave(
+    visit: &mut Visit<'_>,
+    ended: &Ended,
+    frontier: &Frontier<'_>,
+    healthy: &Keys,
+    gone: &BTreeSet<String>,
+    is_whole: bool,
+) -> Result<(), VisitError> {
+    let sections = visit.visitor.store.sections(visit.publisher)?;
+    // Where only a file is broken, the next good one tells what went away.
+    let is_over = |name: &str| ended.failed.get(name) == Some(&Reason::NotOffered);
+    for section in sections {
+        let is_web = section.name == WEB;
+        if !is_web && !is_over(&section.name) {
+            continue;
+        }
+        let mut covered: BTreeMap<String, Cause> = BTreeMap::new();
+        let mut leaving: BTreeMap<String, Cause> = BTreeMap::new();
+        urls::for_each_key(visit, &section.name, |key| {
+            if is_web && healthy.has(&key) {
+                covered.insert(key, Cause::Absent);
+            } else if gone.contains(&key) {
+                leaving.insert(key, Cause::Gone);
+            } else if is_whole && is_web && !frontier.has(&key) {
+                leaving.insert(key, Cause::Absent);
+            }
+        })?;
+        // They stay where collections have them: nothing is lost.
+        commit(visit, &section.name, &covered)?;
+        let pages = section.pages.saturating_sub(covered.len() as u64);
+        take_away(visit, &section.name, pages, &leaving)?;
+    }
+    Ok(())
+}
+
+/// Takes all pages away that were read one by one and that no collection
+/// brings, where nothing lists pages any more but collections.
+pub(crate) fn leave_web(visit: &mut Visit<'_>, healthy: &Keys) -> Result<(), VisitError> {
+    let gate = std::sync::Arc::clone(&visit.gate);
+    let nothing = Frontier::new(&gate, 0);
+    leave(visit, &Ended::default(), &nothing, healthy, &BTreeSet::new(), true)
+}
+
+/// Takes pages out of a section, unless they are too many at once (D23): most
+/// of the section, or all that there is of the site.
+fn take_away(
+    visit: &mut Visit<'_>,
+    section: &str,
+    pages: u64,
+    leaving: &BTreeMap<String, Cause>,
+) -> Result<(), VisitError> {
+    // A second visit that finds the same confirms the first; one that does
+    // not takes the first one's word back.
+    let held = visit.memo.held.remove(section);
+    let is_confirmed = held.is_some_and(|held| held < visit.now);
+    let is_allowed = visit.visitor.options.mass_deletion == MassDeletion::Allowed;
+    let deleted = leaving.len() as u64;
+    let publisher = visit.visitor.store.publisher(&visit.origin)?;
+    let is_all = publisher.is_some_and(|publisher| 0 < deleted && publisher.pages <= deleted);
+    let is_much = is_all || merge::is_mass_deletion(pages, deleted);
+    if is_much && !is_confirmed && !is_allowed {
+        visit.memo.held.insert(section.to_owned(), held.unwrap_or(visit.now));
+        let error = CommitError::MassDeletion { deleted, pages };
+        let origin = visit.origin.clone();
+        visit.report.trouble(&origin, Kind::Policy, error.to_string());
+        return Ok(());
+    }
+    visit.report.removed += commit(visit, section, leaving)?.removed;
+    Ok(())
+}
+
+fn commit(
+    visit: &Visit<'_>,
+    section: &str,
+    leaving: &BTreeMap<String, Cause>,
+) -> Result<Outlook, VisitError> {
+    if leaving.is_empty() {
+        return Ok(Outlook::default());
+    }
+    let mut staging = visit.visitor.store.stage(
+        visit.hold.lease(),
+        Begin {
+            section,
+            mode: Mode::Visit,
+            generated: visit.now,
+            source: Source::Html,
+            quota: visit.visitor.options.quota,
+            now: visit.now,
+        },
+    )?;
+    for (key, cause) in leaving {
+        staging.remove(key, *cause)?;
+    }
+    // Whoever calls has asked whether these are too many.
+    let mass_deletion = MassDeletion::Allowed;
+    Ok(staging.commit(&Finish { mass_deletion, ..Finish::plain() })?)
+}

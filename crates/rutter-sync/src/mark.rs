@@ -1,0 +1,48 @@
+//! What is remembered of single addresses, and what follows from it.
+
+use rutter_page::Timestamp;
+use rutter_store::{PageRow, Source, Validator};
+
+use crate::frontier::Target;
+
+/// However fresh a list says a page is, it is asked for after this, in seconds.
+const TRUSTED_FOR: i64 = 30 * 86_400;
+
+/// What is remembered of an address beside what its server said of the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mark {
+    /// The checksum of the ARC entry for which it was read.
+    Arc,
+    /// That it was no page.
+    Left,
+    /// Where it led.
+    Moved,
+}
+
+impl Mark {
+    /// Where it is kept: no address begins like this.
+    pub(crate) fn of(self, key: &str) -> String {
+        let word = match self {
+            Self::Arc => "arc",
+            Self::Left => "left",
+            Self::Moved => "moved",
+        };
+        format!("{word}:{key}")
+    }
+}
+
+/// Whether a list says that a page is as it was when we read it.
+pub(crate) fn is_current(
+    now: Timestamp,
+    target: &Target,
+    row: Option<&PageRow>,
+    known: Option<&Validator>,
+) -> bool {
+    let Some(lastmod) = target.lastmod.filter(|_| target.checksum.is_none()) else { return false };
+    if let Some(row) = row.filter(|row| row.source == Source::Scp) {
+        return lastmod <= row.modified;
+    }
+    known.is_some_and(|known| {
+        lastmod <= known.checked && now.seconds_since(known.checked) < TRUSTED_FOR
+    })
+}
