@@ -2,9 +2,11 @@
 //! none of them changes the replica.
 //!
 //! A case begins with lines of words: `expect integrity` or `expect applied`,
-//! `says TEXT`, `media TYPE`, `gzip`, `gzip-header`, `cut N`, `append TEXT`.
-//! Behind a line `---` stands the body; `@` is a page, `@x` one with other
-//! words.
+//! `says TEXT`, `finding CODE`, `has PATH`, `lacks PATH`, `media TYPE`, `gzip`,
+//! `gzip-members` (one for each line), `gzip-header`, `crlf`, `utf16`, `hex
+//! BYTES`, `cut N`, `append TEXT`. Behind a line `---` stands the body; `@` is
+//! a page, `@x` one with other words, `{fill N}` N letters, `{blocks N}` N
+//! blocks.
 
 use std::fs;
 use std::io::Write;
@@ -27,16 +29,17 @@ async fn spec_a_collection_that_is_wrong_leaves_the_replica_as_it_was() {
         run(&name, &fs::read_to_string(&path).unwrap()).await;
         n_cases += 1;
     }
-    assert!(18 <= n_cases, "{n_cases}");
+    assert!(40 <= n_cases, "{n_cases}");
 }
 
 async fn run(name: &str, text: &str) {
     let (head, body) = text.split_once("---\n").unwrap_or_else(|| panic!("{name}: no body"));
-    let body =
-        body.trim_end_matches('\n').replace("@x", &page("/a", "xx")).replace('@', &page("/a", "a"));
+    let body = body.trim_end_matches('\n').replace("@x", &page("/a", "xx"));
+    let body = grown(&body.replace('@', &page("/a", "a")));
     let mut bytes = body.into_bytes();
     let mut reply_headers = Vec::new();
     let (mut expect, mut says, mut media) = ("", "", "application/scp");
+    let (mut finding, mut has, mut lacks) = ("", vec![], vec![]);
     let mut n_pages = 1;
     for line in head.lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -45,7 +48,22 @@ async fn run(name: &str, text: &str) {
             "says" => says = rest,
             "media" => media = rest,
             "pages" => n_pages = rest.parse().unwrap(),
+            "finding" => finding = rest,
+            "has" => has.push(rest),
+            "lacks" => lacks.push(rest),
             "gzip" => bytes = gzip(&bytes),
+            "gzip-members" => {
+                bytes = bytes.split_inclusive(|byte| *byte == b'\n').flat_map(gzip).collect();
+            }
+            "crlf" => bytes = String::from_utf8(bytes).unwrap().replace('\n', "\r\n").into(),
+            "utf16" => {
+                let text = String::from_utf8(bytes).unwrap();
+                bytes = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            }
+            "hex" => {
+                let digit = |at| u8::from_str_radix(&rest[at..at + 2], 16).unwrap();
+                bytes = (0..rest.len()).step_by(2).map(digit).collect();
+            }
             "gzip-header" => reply_headers.push(("Content-Encoding", "gzip")),
             "cut" => bytes.truncate(bytes.len() - rest.parse::<usize>().unwrap()),
             "append" => bytes.extend(rest.as_bytes()),
@@ -71,6 +89,12 @@ async fn run(name: &str, text: &str) {
         "applied" => {
             assert_eq!(report.worst(), None, "{name}: {troubles}");
             assert_ne!(bay.seen(), before, "{name}");
+            let codes: Vec<&str> = report.findings.iter().map(|(_, it)| it.rule.code).collect();
+            assert!(finding.is_empty() || codes.contains(&finding), "{name}: {codes:?}");
+            let paths = bay.paths();
+            assert!(has.iter().all(|path| paths.contains(&(*path).to_owned())), "{name}: {paths:?}");
+            let is_there = lacks.iter().any(|path| paths.contains(&(*path).to_owned()));
+            assert!(!is_there, "{name}: {paths:?}");
         }
         "integrity" => {
             assert_eq!(report.worst(), Some(Kind::Integrity), "{name}: {troubles}");
@@ -83,6 +107,25 @@ async fn run(name: &str, text: &str) {
         }
         other => panic!("{name}: {other}?"),
     }
+}
+
+/// Puts in what would be too long to write down.
+fn grown(text: &str) -> String {
+    let mut grown = String::new();
+    let mut rest = text;
+    while let Some(at) = ["{fill ", "{blocks "].iter().filter_map(|it| rest.find(it)).min() {
+        let (before, from) = rest.split_at(at);
+        let (order, behind) = from[1..].split_once('}').unwrap();
+        let (word, n) = order.split_once(' ').unwrap();
+        let n: usize = n.parse().unwrap();
+        grown.push_str(before);
+        match word {
+            "fill" => grown.push_str(&"a".repeat(n)),
+            _ => grown.push_str(&vec![r#"{"type":"text","text":"x"}"#; n].join(",")),
+        }
+        rest = behind;
+    }
+    grown + rest
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
