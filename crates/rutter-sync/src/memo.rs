@@ -37,6 +37,9 @@ pub(crate) struct Memo {
     /// words were taken away that may be kept again: only a snapshot tells all.
     #[serde(default)]
     pub(crate) needs_snapshot: bool,
+    /// Since when the sitemap that named collections cannot be had.
+    #[serde(default)]
+    pub(crate) lost: Option<Timestamp>,
     /// Whether lists have more pages than collections bring.
     #[serde(default)]
     pub(crate) has_rest: bool,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung, Said, discover};
+use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, Rung, Said, discover};
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
@@ -33,6 +33,9 @@ use crate::{arc, crawl, leave};
 pub(crate) const WEB: &str = "@web";
 /// Rows of the replica that are looked at together.
 pub(crate) const PIECE: usize = 10_000;
+/// How long collections are waited for that can no longer be found, in
+/// seconds, before pages are read in their place.
+const OFFER_AWAITED: i64 = 86_400;
 /// Findings of one visit that are kept.
 const MOST_FINDINGS: usize = 1_000;
 
@@ -122,8 +125,9 @@ impl Visitor {
         visit.enforce(has_arc_changed).await?;
         let adverts = adverts(&found);
         let ended = if adverts.is_empty() {
-            visit.without_offer()?
+            visit.without_offer(&found)?
         } else {
+            visit.memo.lost = None;
             collect::collect(&mut visit, &adverts).await?
         };
         visit.fall_back(&mut found, gathered, &ended).await?;
@@ -328,13 +332,24 @@ impl Visit<'_> {
     }
 
     /// There are no collections. What came by some before is looked after by
-    /// its pages.
-    fn without_offer(&mut self) -> Result<Ended, VisitError> {
+    /// its pages; but where a sitemap could not be had, it was not said that
+    /// there are none, and that is waited for.
+    fn without_offer(&mut self, found: &Discovery) -> Result<Ended, VisitError> {
         let mut ended = Ended::default();
         for section in self.visitor.store.sections(self.publisher)? {
             if section.name != WEB {
                 ended.failed.insert(section.name, crate::plan::Reason::NotOffered);
             }
+        }
+        let Some((url, kind, text)) = lost_sitemap(found) else {
+            self.memo.lost = None;
+            return Ok(ended);
+        };
+        let since = *self.memo.lost.get_or_insert(self.now);
+        if !ended.failed.is_empty() && self.now.seconds_since(since) < OFFER_AWAITED {
+            ended.hopeless.extend(ended.failed.keys().cloned());
+            self.report.rung = Rung::Scp;
+            self.report.trouble(&url, kind, text);
         }
         Ok(ended)
     }
@@ -350,7 +365,10 @@ impl Visit<'_> {
         let has_offer = !found.offer.scp.collections.is_empty();
         let can_help = ended.failed.keys().any(|name| !ended.hopeless.contains(name));
         let is_fine = ended.failed.is_empty() && ended.hopeless.is_empty();
-        if has_offer && !can_help && !(is_fine && has_rest(self, &gathered)?) {
+        if !is_fine && !can_help {
+            return Ok(());
+        }
+        if has_offer && is_fine && !has_rest(self, &gathered)? {
             return Ok(());
         }
         let mut rest = found.offer.clone();
@@ -429,6 +447,24 @@ impl Visit<'_> {
             self.report.findings.push((url.to_owned(), finding));
         }
     }
+}
+
+/// A sitemap that may hold the offer and could not be read.
+fn lost_sitemap(found: &Discovery) -> Option<(String, Kind, String)> {
+    found.looks.iter().find_map(|look| {
+        let is_usual = look.by == Clue::UsualPlace && look.url.ends_with("/sitemap.xml");
+        if !is_usual && !matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex) {
+            return None;
+        }
+        let (kind, text) = match &look.outcome {
+            Outcome::Failed(text) => (Kind::Network, text.clone()),
+            Outcome::Refused(text) => (Kind::Policy, text.clone()),
+            Outcome::Absent(status) => (Kind::Network, format!("status {status}")),
+            Outcome::Other(text) => (Kind::Integrity, text.clone()),
+            _ => return None,
+        };
+        Some((look.url.clone(), kind, format!("{text}; the collections it named are waited for")))
+    })
 }
 
 /// The files that a visit asks for itself, because it takes them over.

@@ -142,6 +142,18 @@ impl Bay {
     }
 }
 
+/// A site with a collection of two pages, which can be read one by one too.
+pub(crate) async fn verified(bay: &Bay) -> String {
+    for path in ["/a", "/b"] {
+        bay.html(path, &body(path, "As it is read."));
+    }
+    bay.html("/", &body("Home", "Words <a href=/a>a</a> <a href=/b>b</a>."));
+    let first = bay.snapshot(1, &[("/a", "a"), ("/b", "b")]);
+    bay.sitemap(std::slice::from_ref(&first), &["/a", "/b"]);
+    bay.visit().await;
+    first
+}
+
 /// The inner parts of a page for people.
 pub(crate) fn body(title: &str, text: &str) -> String {
     format!("<title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>")

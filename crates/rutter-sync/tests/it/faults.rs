@@ -92,7 +92,10 @@ async fn run(name: &str, text: &str) {
             let codes: Vec<&str> = report.findings.iter().map(|(_, it)| it.rule.code).collect();
             assert!(finding.is_empty() || codes.contains(&finding), "{name}: {codes:?}");
             let paths = bay.paths();
-            assert!(has.iter().all(|path| paths.contains(&(*path).to_owned())), "{name}: {paths:?}");
+            assert!(
+                has.iter().all(|path| paths.contains(&(*path).to_owned())),
+                "{name}: {paths:?}"
+            );
             let is_there = lacks.iter().any(|path| paths.contains(&(*path).to_owned()));
             assert!(!is_there, "{name}: {paths:?}");
         }

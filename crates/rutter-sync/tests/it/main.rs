@@ -11,4 +11,5 @@ mod histories;
 mod mixed;
 mod pages;
 mod safety;
+mod sitemaps;
 mod visits;

@@ -9,7 +9,7 @@ use rutter_store::{Cause, ChangeKind, Store};
 use rutter_sync::{Kind, Options};
 use rutter_testkit::server::{Fault, Reply};
 
-use crate::bay::{Bay, advert, body, page, snapshot, urlset};
+use crate::bay::{Bay, advert, body, page, snapshot, urlset, verified};
 
 fn line(bay: &Bay, path: &str) -> String {
     bay.store.line(&format!("http://harbour.example{path}")).unwrap().unwrap()
@@ -164,31 +164,47 @@ async fn ours_what_is_no_page_is_not_taken_again_and_again() {
 }
 
 #[tokio::test] // SCP-104 D39
-async fn spec_verified_pages_come_back_after_a_sitemap_that_was_wrong_once() {
-    for wrong in [
-        Reply::status(500),
-        Reply::ok("text/html", "<title>Sorry</title>"),
-        Reply::ok("application/xml", urlset("<url><loc>http://harbour.example/a</loc></url>")),
+async fn spec_verified_pages_come_back_where_collections_were_left_out_once() {
+    let bay = Bay::new();
+    let first = verified(&bay).await;
+    bay.sitemap(&[], &["/a", "/b"]);
+    let report = bay.visit().await;
+    assert_eq!((report.rung, report.changed, report.removed), (Rung::Sitemap, 2, 0));
+    // A delta that came in between is not lost either.
+    let second = bay.delta(2, &[("/b", "bb")]);
+    bay.sitemap(&[first, second], &["/a", "/b"]);
+    let report = bay.visit().await;
+    assert_eq!(report.worst(), None, "{report:?}");
+    assert_eq!(line(&bay, "/a"), page("/a", "a"));
+    assert_eq!(line(&bay, "/b"), page("/b", "bb"));
+}
+
+#[tokio::test] // SCP-104 D39
+async fn spec_a_sitemap_that_cannot_be_had_is_waited_for() {
+    for (wrong, kind) in [
+        (Reply::status(500), Kind::Network),
+        (Reply::status(404), Kind::Network),
+        (Reply::ok("text/html", "<title>Sorry</title>"), Kind::Integrity),
     ] {
         let bay = Bay::new();
-        let paths = ["/a", "/b"];
-        for path in paths {
-            bay.html(path, &body(path, "As it is read."));
-        }
-        bay.html("/", &body("Home", "Words <a href=/a>a</a> <a href=/b>b</a>."));
-        let first = bay.snapshot(1, &[("/a", "a"), ("/b", "b")]);
-        bay.sitemap(std::slice::from_ref(&first), &paths);
-        bay.visit().await;
+        let first = verified(&bay).await;
+        let before = bay.seen();
         bay.server.route("/sitemap.xml", [wrong]);
+        for _ in 0..2 {
+            let n = bay.server.seen().len();
+            let report = bay.visit().await;
+            assert_eq!(report.worst(), Some(kind), "{report:?}");
+            assert_eq!(bay.seen(), before);
+            assert!(!bay.asked(n).contains(&"/a".to_owned()));
+        }
+        // But not for ever.
+        bay.clock.advance(Duration::from_hours(25));
+        bay.visit().await;
+        assert!(line(&bay, "/a").contains("As it is read."));
+        bay.sitemap(&[first], &["/a", "/b"]);
         let report = bay.visit().await;
-        assert_eq!(report.removed, 0);
-        // A delta that came in between is not lost either.
-        let second = bay.delta(2, &[("/b", "bb")]);
-        bay.sitemap(&[first, second], &paths);
-        let report = bay.visit().await;
-        assert_eq!(report.worst(), None, "{report:?}");
-        assert_eq!(line(&bay, "/a"), page("/a", "a"));
-        assert_eq!(line(&bay, "/b"), page("/b", "bb"));
+        assert_eq!((report.rung, report.worst()), (Rung::Scp, None), "{report:?}");
+        assert_eq!(bay.seen(), before);
     }
 }
 
