@@ -71,6 +71,27 @@ impl PageSink for () {
     fn page(&mut self, _sitemap: &str, _entry: &Entry) {}
 }
 
+/// Hands on what a file holds under the address it was asked for by, wherever
+/// that led.
+struct Named<'n> {
+    url: &'n str,
+    pages: &'n mut dyn PageSink,
+}
+
+impl PageSink for Named<'_> {
+    fn page(&mut self, _sitemap: &str, entry: &Entry) {
+        self.pages.page(self.url, entry);
+    }
+
+    fn arc(&mut self, _sitemap: &str, entry: &rutter_arc::Entry<'_>) {
+        self.pages.arc(self.url, entry);
+    }
+
+    fn spxi(&mut self, _url: &str, bytes: &[u8]) {
+        self.pages.spxi(self.url, bytes);
+    }
+}
+
 /// What is known of a site after a walk.
 #[derive(Debug, Clone)]
 pub struct Discovery {
@@ -478,7 +499,8 @@ impl Walk<'_> {
         }
         let (outcome, said) = if answer.is_new() {
             let mut findings = Vec::new();
-            let read = self.read(&answer, what, probe.as_ref(), pages, &mut findings);
+            let mut named = Named { url: &key, pages };
+            let read = self.read(&answer, what, probe.as_ref(), &mut named, &mut findings);
             self.found.findings.extend(findings.into_iter().map(|it| (shown(url), it)));
             read
         } else {

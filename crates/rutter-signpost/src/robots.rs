@@ -29,6 +29,15 @@ use pattern::{Target, forms};
 pub struct Robots {
     groups: Vec<Group>,
     sitemaps: Vec<(u64, String)>,
+    /// `Content-Signal` lines before the first group: they are for all.
+    signals: Vec<Signal>,
+}
+
+/// A `Content-Signal` line: the addresses it is about, and what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Signal {
+    about: RobotsRule,
+    text: String,
 }
 
 /// What is said to an agent about an address.
@@ -60,6 +69,7 @@ struct Group {
     agents: Vec<Agent>,
     rules: Vec<RobotsRule>,
     delay: Option<f64>,
+    signals: Vec<Signal>,
 }
 
 /// A name on a `User-agent` line.
@@ -117,6 +127,14 @@ impl Robots {
                     let value = String::from_utf8_lossy(value).into_owned();
                     robots.sitemaps.push((line.number, value));
                 }
+                Directive::Signal(value) => {
+                    // The group goes on: it is no rule about fetching.
+                    let signal = Signal::new(line.number, value);
+                    match robots.groups.last_mut() {
+                        Some(group) => group.signals.push(signal),
+                        None => robots.signals.push(signal),
+                    }
+                }
                 Directive::Other(_) | Directive::Nothing => {}
             }
         }
@@ -164,6 +182,26 @@ impl Robots {
     /// Seconds the agent is asked to wait between requests.
     pub fn crawl_delay(&self, agent: &str) -> Option<f64> {
         self.groups_for(agent).find_map(|group| group.delay)
+    }
+
+    /// Whether there is any `Content-Signal` line.
+    pub fn has_signals(&self) -> bool {
+        let mut groups = self.groups.iter();
+        !self.signals.is_empty() || groups.any(|group| !group.signals.is_empty())
+    }
+
+    /// What `Content-Signal` lines say to an agent about an address: those of
+    /// its own groups where it has any with such lines, else those for all.
+    /// Addresses fit as they do for a Disallow line.
+    pub fn signals(&self, agent: &str, target: &str) -> Vec<&str> {
+        let target = Target::new(target);
+        let own = || self.groups_for(agent).flat_map(|group| &group.signals);
+        let all = self.groups.iter().filter(|group| group.is_for_all());
+        let all = self.signals.iter().chain(all.flat_map(|group| &group.signals));
+        let lines: Vec<&Signal> =
+            if own().next().is_some() { own().collect() } else { all.collect() };
+        let fitting = lines.into_iter().filter(|signal| signal.about.matches(&target));
+        fitting.map(|signal| signal.text.as_str()).collect()
     }
 
     /// The rules for `*`, in order.
@@ -217,6 +255,18 @@ impl Agent {
         !name.is_empty()
             && !self.is_all()
             && (self.name.eq_ignore_ascii_case(name) || self.token.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Signal {
+    /// `/path signals`, or signals about everything.
+    fn new(line: u64, value: &[u8]) -> Self {
+        let end = value.iter().position(u8::is_ascii_whitespace).unwrap_or(value.len());
+        let (first, rest) = value.split_at(end);
+        let (path, text): (&[u8], _) =
+            if first.starts_with(b"/") { (first, rest) } else { (b"/", value) };
+        let text = String::from_utf8_lossy(text.trim_ascii()).into_owned();
+        Self { about: RobotsRule::new(line, false, path), text }
     }
 }
 

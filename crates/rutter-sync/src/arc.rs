@@ -158,18 +158,21 @@ async fn follow(
         let name = delta::day_of(first.plus_seconds(day * DAY));
         let url = template.replace("YYYY-MM-DD", &name);
         let known = memo.delta.clone().filter(|_| day == 0).unwrap_or_default();
-        let Some(answer) = ask(visit, &url, What::Arc, &known).await? else {
-            return Ok(Followed::Gap);
-        };
-        if answer.is_unchanged() {
+        let answer = ask(visit, &url, What::Arc, &known).await?;
+        if answer.as_ref().is_some_and(Fetched::is_unchanged) {
             continue;
         }
-        let Some(said) = answer.is_new().then(|| survey(&answer).ok()).flatten() else {
+        let said = answer.as_ref().filter(|answer| answer.is_new());
+        let said = said.and_then(|answer| survey(answer).ok());
+        let (Some(answer), Some(said)) = (&answer, said) else {
+            for answer in answer.iter().chain(changes.iter().map(|(_, answer)| answer)) {
+                discard(answer);
+            }
             return Ok(Followed::Gap);
         };
         n_entries += said.pages;
         newest = Some(answer.validators.clone());
-        changes.push((url, answer));
+        changes.push((url, answer.clone()));
     }
     if changes.is_empty() {
         return Ok(Followed::Unchanged);
@@ -247,7 +250,7 @@ async fn ask(
 ) -> Result<Option<Fetched>, VisitError> {
     let Ok(address) = Url::parse(url) else { return Ok(None) };
     // By its address, so that several days can lie here together.
-    let spool = (what == What::Arc).then(|| visit.shelf.place(url, visit.now));
+    let spool = (what == What::Arc).then(|| visit.shelf.beside(url));
     let site = Some(visit.site.clone());
     let request = Request { known: known.clone(), site, spool, ..Request::new(address, what) };
     match visit.visitor.client.fetch(&request).await {
@@ -349,7 +352,7 @@ fn discard(answer: &Fetched) {
 
 /// A file of ours that cannot be read again.
 fn lost(visit: &Visit<'_>, url: &str, error: io::Error) -> VisitError {
-    VisitError::Spool(visit.shelf.place(url, visit.now), error)
+    VisitError::Spool(visit.shelf.beside(url), error)
 }
 
 fn broken(visit: &Visit<'_>, url: &str, error: ArcError) -> VisitError {

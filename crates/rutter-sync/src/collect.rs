@@ -87,10 +87,12 @@ pub(crate) async fn collect(
     let mut round =
         Round { learned: Learned::default(), ended: Ended::default(), troubles: vec![] };
     let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
-    if visit.memo.needs_snapshot {
+    if !visit.memo.stale.is_empty() {
         // Not a state that is wrong again: the pages themselves were replaced.
-        visit.memo.mended.clear();
-        round.learned.broken.extend(replica(visit)?.sections.into_keys());
+        let stale = visit.memo.stale.clone();
+        visit.memo.mended.retain(|section, _| !stale.contains(section));
+        let known = replica(visit)?.sections.into_keys();
+        round.learned.broken.extend(known.filter(|section| stale.contains(section)));
     }
     let mut is_over = false;
     for number in 0.. {
@@ -246,8 +248,14 @@ fn settle(
                 is_proved: held.is_some_and(|section| section.is_proved),
             },
         );
-        if !is_here && step.way != Way::Nothing {
+        // Of a section that is offered no more and has no pages, nothing is left
+        // to look after.
+        let is_over = step.reason == Reason::NotOffered && held.is_none_or(|it| it.pages == 0);
+        if !is_here && step.way != Way::Nothing && !is_over {
             round.ended.failed.insert(name.clone(), step.reason);
+        }
+        if is_here && 0 < known {
+            visit.memo.stale.remove(name);
         }
         // Another file led to the same end.
         let is_current = is_here && (is_mended || 0 < known);
@@ -260,9 +268,7 @@ fn settle(
             }
         }
     }
-    if round.ended.failed.is_empty() && round.ended.hopeless.is_empty() {
-        visit.memo.needs_snapshot = false;
-    }
+    visit.memo.stale.retain(|name| plan.steps.contains_key(name));
     Ok(round.ended)
 }
 

@@ -11,6 +11,7 @@
 
 use rutter_arc::{Consent, Directive, Directives, Entry};
 use rutter_fetch::RobotsReason;
+use rutter_signpost::robots::Robots;
 use rutter_store::Withheld;
 
 /// Where something was said.
@@ -212,68 +213,30 @@ pub fn of_signal(origin: Origin, value: &str) -> Option<Statement> {
     effect.map(|effect| Statement { origin, text: value.trim().to_owned(), effect })
 }
 
-/// The `Content-Signal` lines of robots.txt that are for one agent: those of
-/// its own group where it has one, else those for all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The `Content-Signal` lines of a robots.txt, for one agent.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Signals {
-    /// Beginnings of paths, and what is said of them.
-    said: Vec<(String, Statement)>,
+    /// The file, where it has such lines, and what it calls us.
+    robots: Option<(Robots, String)>,
 }
 
 impl Signals {
     /// Reads robots.txt for an agent.
-    pub fn of_robots(robots: &str, token: &str) -> Self {
-        let mut own: Option<Vec<(String, Statement)>> = None;
-        let mut general = Vec::new();
-        let mut agents: Vec<String> = Vec::new();
-        let mut is_open = false;
-        for line in robots.lines() {
-            let line = line.split('#').next().unwrap_or_default();
-            let Some((name, value)) = line.split_once(':') else { continue };
-            let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
-            if name == "user-agent" {
-                if !is_open {
-                    agents.clear();
-                }
-                is_open = true;
-                agents.push(value.to_owned());
-                if is_us(value, token) {
-                    own.get_or_insert_default();
-                }
-                continue;
-            }
-            is_open = false;
-            if name != "content-signal" {
-                continue;
-            }
-            let (path, signal) = match value.split_once(char::is_whitespace) {
-                Some((path, signal)) if path.starts_with('/') => (path, signal),
-                _ => ("/", value),
-            };
-            let path = path.trim_end_matches('*').to_owned();
-            let Some(said) = of_signal(Origin::SignalInRobots, signal) else { continue };
-            if let Some(own) = own.as_mut().filter(|_| agents.iter().any(|it| is_us(it, token))) {
-                own.push((path, said));
-            } else if agents.is_empty() || agents.iter().any(|agent| agent == "*") {
-                general.push((path, said));
-            }
-        }
-        Self { said: own.unwrap_or(general) }
+    pub fn of_robots(robots: &[u8], token: &str) -> Self {
+        let robots = Robots::parse(robots);
+        Self { robots: robots.has_signals().then(|| (robots, token.to_owned())) }
     }
 
     /// What they say of a path with its query.
     pub fn about(&self, target: &str) -> Vec<Statement> {
-        self.on(target).cloned().collect()
+        let Some((robots, token)) = &self.robots else { return Vec::new() };
+        let said = robots.signals(token, target).into_iter();
+        said.filter_map(|text| of_signal(Origin::SignalInRobots, text)).collect()
     }
 
     /// Whether they keep the words of a page from us.
     pub fn withholds(&self, target: &str) -> bool {
-        self.on(target).any(|said| said.effect == Effect::Withholds)
-    }
-
-    fn on<'s>(&'s self, target: &'s str) -> impl Iterator<Item = &'s Statement> {
-        let said = self.said.iter().filter(|(path, _)| target.starts_with(path.as_str()));
-        said.map(|(_, said)| said)
+        self.about(target).iter().any(|said| said.effect == Effect::Withholds)
     }
 }
 
@@ -362,12 +325,13 @@ mod tests {
 
     #[test]
     fn ours_signals_of_the_own_group_count() {
-        let robots = "User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /\n\
-                      User-agent: Rutter\nContent-Signal: /docs/ ai-input=no, ai-train=no\n\
-                      Content-Signal: ai-train=no\n";
+        let robots = b"User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /\n\
+                      User-agent: Rutter/1.0\nContent-Signal: /docs/ ai-input=no, ai-train=no\n\
+                      Content-Signal: /*.pdf$ ai-input=no\nContent-Signal: ai-train=no\n";
         assert!(withheld(&Signals::of_robots(robots, "Other").about("/")));
         let ours = Signals::of_robots(robots, "rutter");
         assert!(withheld(&ours.about("/docs/a")) && ours.withholds("/docs/a"));
+        assert!(ours.withholds("/blog/a.pdf") && !ours.withholds("/blog/a.pdf.html"));
         let rest = ours.about("/blog");
         assert!(!withheld(&rest) && !ours.withholds("/blog"));
         assert_eq!(rest.first().map(|said| said.effect), Some(Effect::NoTraining));

@@ -11,7 +11,7 @@
 //! list was read to its end; to leave anything out without counting it; to put
 //! what it reads in the place of what a collection keeps up to date.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,12 +32,12 @@ use crate::frontier::{Frontier, Target};
 use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::Gathered;
-use crate::mark::{Mark, is_current};
+use crate::mark::{Mark, is_current, is_recent};
 use crate::options::Event;
 use crate::page::{self, Raw};
 use crate::report::{Better, Kind};
 use crate::tally::counted;
-use crate::visit::{PIECE, Visit, WEB};
+use crate::visit::{Visit, WEB};
 use crate::writer::{Write, Writer};
 use crate::{leave, urls};
 
@@ -81,7 +81,10 @@ pub(crate) async fn crawl(
     }
     walk.run().await?;
     let walked = walk.end().await?;
-    let is_whole = is_whole && !walked.is_stopped;
+    let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
+    if !walked.is_stopped && walked.n_open == 0 {
+        visit.memo.rest.clear();
+    }
     leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
@@ -122,10 +125,13 @@ struct Walk<'w, 'v, 'g> {
     n_done: u64,
     n_faults: u32,
     gone: BTreeSet<String>,
-    /// Pages whose words have to go. Not at once: nothing else is written
-    /// while pages are staged.
-    withheld: BTreeMap<String, Withheld>,
-    /// Until when the host wants to be left alone, likewise.
+    /// Requests, those of them that came to nothing by the site's fault, and
+    /// addresses that are no pages for now.
+    n_asked: u64,
+    n_failed: u64,
+    n_open: u64,
+    /// Until when the host wants to be left alone. It is written down at the
+    /// end: nothing else is written while pages are staged.
     pause: Option<Timestamp>,
     is_stopped: bool,
     committed: Duration,
@@ -136,6 +142,7 @@ struct Walked<'g> {
     frontier: Frontier<'g>,
     healthy: Keys,
     gone: BTreeSet<String>,
+    n_open: u64,
     is_stopped: bool,
 }
 
@@ -175,7 +182,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             n_done: 0,
             n_faults: 0,
             gone: BTreeSet::new(),
-            withheld: BTreeMap::new(),
+            n_asked: 0,
+            n_failed: 0,
+            n_open: 0,
             pause: None,
             is_stopped: false,
             committed,
@@ -234,12 +243,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
         let mut asking: JoinSet<Asked> = JoinSet::new();
         loop {
-            while let Some(note) = self.crew.note() {
+            while let Some(note) = self.crew.note().await? {
                 self.take_note(note, &mut asking).await?;
             }
             while asking.len() < most && !self.is_stopped {
                 let Some(target) = self.frontier.next() else { break };
-                self.ask(target, &mut asking)?;
+                if !self.ask(&target, &mut asking)? {
+                    self.unwanted(target.url.as_str());
+                }
             }
             if let Some(asked) = asking.join_next().await {
                 let asked = asked.map_err(|_| VisitError::Worker)?;
@@ -257,33 +268,42 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
     /// Ends the threads, counts what they did, and does what waited for them.
     async fn end(self) -> Result<Walked<'g>, VisitError> {
-        let Self { visit, frontier, healthy, gone, withheld, pause, is_stopped, crew, .. } = self;
-        visit.report.count(&crew.end().await?);
-        for (reason, n) in &frontier.left_out {
-            *visit.report.left_out.entry(reason.clone()).or_default() += n;
-        }
-        let withheld: Vec<(&str, Withheld)> =
-            withheld.iter().map(|(key, why)| (key.as_str(), *why)).collect();
-        for piece in withheld.chunks(PIECE) {
-            let (store, lease) = (&visit.visitor.store, visit.hold.lease());
-            visit.report.withheld += store.withhold(lease, piece, visit.now)?;
-        }
+        let Self { visit, frontier, healthy, gone, pause, is_stopped, crew, n_open, .. } = self;
+        let outlook = crew.end().await;
         if let Some(until) = pause {
             visit.pause(until)?;
         }
-        Ok(Walked { frontier, healthy, gone, is_stopped })
+        visit.report.count(&outlook?);
+        for (reason, n) in &frontier.left_out {
+            *visit.report.left_out.entry(reason.clone()).or_default() += n;
+        }
+        // Some pages always fail; where most do, it is the site.
+        if !is_stopped && self.n_asked < 2 * self.n_failed {
+            let text = format!("{} of {} pages could not be had", self.n_failed, self.n_asked);
+            let origin = visit.origin.clone();
+            visit.report.trouble(&origin, Kind::Network, text);
+        }
+        Ok(Walked { frontier, healthy, gone, n_open, is_stopped })
     }
 
-    /// Asks for a page, unless what is here is known to be right.
-    fn ask(&mut self, target: Target, asking: &mut JoinSet<Asked>) -> Result<(), VisitError> {
+    /// A page is not waited for any more.
+    fn unwanted(&mut self, key: &str) {
+        if let Some((wanted, ..)) = &mut self.sample {
+            wanted.remove(key);
+        }
+    }
+
+    /// Asks for a page, unless what is here is known to be right; tells
+    /// whether it did.
+    fn ask(&mut self, target: &Target, asking: &mut JoinSet<Asked>) -> Result<bool, VisitError> {
         let visit = &mut *self.visit;
         let key = target.url.as_str();
         if self.healthy.has(key) {
-            return Ok(());
+            return Ok(false);
         }
         if visit.gate.judge(key) == Some(Withheld::Consent) {
             visit.report.leave_out("it is not for us");
-            return Ok(());
+            return Ok(false);
         }
         let store = &visit.visitor.store;
         let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
@@ -291,40 +311,44 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         // before it went away says nothing of what stands there now.
         let known = match &row {
             Some(_) => store.validator(key)?,
-            None => store.validator(&Mark::Left.of(key))?,
+            None => store.validator(&Mark::Left.of(key))?.filter(|it| is_recent(visit.now, it)),
         };
-        if !visit.again.contains(key)
-            && is_current(visit.now, &target, row.as_ref(), known.as_ref())
-        {
+        // Rules that kept the words from us and no longer do.
+        let is_again = visit.memo.again.contains(key)
+            || row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Robots));
+        if !is_again && is_current(visit.now, target, row.as_ref(), known.as_ref()) {
             self.n_done += 1;
             if row.is_none() {
                 visit.report.leave_out(STILL_NO_PAGE);
             }
-            return Ok(());
+            return Ok(false);
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
             let mark = store.validator(&Mark::Arc.of(key))?;
+            let mark = mark.filter(|mark| is_recent(visit.now, mark));
             if mark.and_then(|mark| mark.etag) == target.checksum {
                 self.n_done += 1;
-                return Ok(());
+                return Ok(false);
             }
         }
-        let has_words =
-            row.as_ref().is_none_or(|row| row.source != Source::Scp && row.withheld.is_none());
+        let is_conditional = !target.is_fresh
+            && row.as_ref().is_none_or(|row| row.source != Source::Scp && row.withheld.is_none());
         let known = known
-            .filter(|_| has_words)
+            .filter(|_| is_conditional)
             .map(|known| Validators { etag: known.etag, last_modified: known.last_modified });
         let request = Request {
             known: known.unwrap_or_default(),
             site: Some(visit.site.clone()),
             ..Request::new(target.url.clone(), What::Page)
         };
+        self.n_asked += 1;
         let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
+        let target = target.clone();
         asking.spawn(async move {
             let answer = counted(&tally, client.fetch(&request)).await;
             Asked { target, row, answer }
         });
-        Ok(())
+        Ok(true)
     }
 
     async fn take(&mut self, asked: Asked) -> Result<(), VisitError> {
@@ -334,9 +358,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
         self.commit_in_time();
         let key = target.url.as_str().to_owned();
-        if let Some((wanted, ..)) = &mut self.sample {
-            wanted.remove(&key);
-        }
+        self.unwanted(&key);
         match answer {
             Ok(answer) => {
                 self.n_faults = 0;
@@ -344,8 +366,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.take_answer(target, row, answer).await?;
             }
             Err(error) => {
-                self.keep_moved(&key)?;
-                self.take_error(&key, row.as_ref(), &error);
+                self.in_vain(&key).await?;
+                self.take_error(&key, row.as_ref(), &error).await?;
             }
         }
         if self
@@ -365,52 +387,65 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         answer: Fetched,
     ) -> Result<(), VisitError> {
         let key = target.url.as_str().to_owned();
+        let found = key_of(answer.url.as_str()).filter(|key| self.visit.gate.is_ours(key));
+        if answer.is_unchanged() && found.as_deref() != Some(&key) && !target.is_fresh {
+            // Conditions were about another address than the one it led to.
+            self.frontier.again(target);
+            return Ok(());
+        }
         let mark = |url: String| Validator {
             url,
             etag: answer.validators.etag.clone(),
             last_modified: answer.validators.last_modified.clone(),
             checked: self.visit.now,
         };
-        let mut marks = vec![mark(key.clone())];
+        // What a server says is of the address that answered.
+        let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
         if let Some(checksum) = target.checksum {
             let url = Mark::Arc.of(&key);
             marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
         }
+        self.visit.memo.again.remove(&key);
         if answer.is_unchanged() {
             return self.take_unchanged(&key, row.as_ref(), &answer, marks).await;
         }
         if matches!(answer.status, 404 | 410) {
             self.visit.report.leave_out(format!("status {}", answer.status));
-            self.gone.insert(key);
-            return Ok(());
+            self.gone.insert(key.clone());
+            self.n_open += 1;
+            return self.tried(&key).await;
         }
         if !answer.is_new() || answer.body == Body::Nothing {
-            self.keep_moved(&key)?;
+            self.n_failed += 1;
             self.visit.report.leave_out(format!("status {}", answer.status));
-            return Ok(());
+            return self.in_vain(&key).await;
         }
-        let Some(found) = key_of(answer.url.as_str()).filter(|key| self.visit.gate.is_ours(key))
-        else {
+        let Some(found) = found else {
             self.visit.report.leave_out("it leads to another site");
-            return Ok(());
+            self.n_open += 1;
+            return self.tried(&key).await;
         };
         let is_lost = |probe: &Probe| {
             probe.is_soft() && probe.is_lost_page(&answer.text(What::Page).unwrap_or_default())
         };
         if self.probe.as_ref().is_some_and(is_lost) {
             self.visit.report.leave_out("it is the page for unknown addresses");
-            return Ok(());
+            self.n_open += 1;
+            return self.tried(&key).await;
         }
         if let Some(page) = target.stands_for {
             let raw = self.raw(page, answer, None, Vec::new());
-            return self.hand_over(raw, target.depth).await;
+            return self.hand_over(Raw { is_twin: true, ..raw }, target.depth).await;
         }
+        let mut row = row;
         if found != key {
             // It moved: the new address stands for it.
             let url = Mark::Moved.of(&key);
             marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
             self.gone.insert(key);
             self.frontier.note(&found);
+            let known = self.visit.visitor.store.page(&found)?;
+            row = known.filter(|row| row.publisher == self.visit.publisher);
             if self.healthy.has(&found) {
                 return Ok(());
             }
@@ -420,7 +455,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             }
         }
         let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
-        let row = row.filter(|row| row.url == found);
         let raw = self.raw(url, answer, row, marks);
         self.hand_over(raw, target.depth).await
     }
@@ -431,21 +465,21 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         key: &str,
         row: Option<&PageRow>,
         answer: &Fetched,
-        mut marks: Vec<Validator>,
+        marks: Vec<Validator>,
     ) -> Result<(), VisitError> {
         let Some(row) = row else {
+            // Its mark is not renewed: after a while it is asked for anew.
             self.visit.report.leave_out(STILL_NO_PAGE);
-            for mark in marks.iter_mut().filter(|mark| mark.url == key) {
-                mark.url = Mark::Left.of(key);
-            }
-            return self.crew.write(Write::Mark(marks)).await;
+            self.n_open += 1;
+            return Ok(());
         };
         let token = self.visit.visitor.client.settings().token();
         let verdict = consent::join(&consent::of_fields(&answer.fields, token));
-        if let Some(why) = verdict.withheld.filter(|_| row.withheld.is_none()) {
-            self.withheld.insert(key.to_owned(), why);
-        }
-        self.crew.write(Write::Mark(marks)).await
+        let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
+            Some(why) => Write::Withhold(key.to_owned(), why, marks),
+            None => Write::Mark(marks),
+        };
+        self.crew.write(write).await
     }
 
     fn raw(
@@ -458,7 +492,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let token = self.visit.visitor.client.settings().token().to_owned();
         let said = self.visit.gate.signals(url.key());
         let (template, now) = (self.template.clone(), self.visit.now);
-        Raw { url, answer, row, said, template, token, now, marks }
+        Raw { url, answer, row, said, template, token, now, marks, is_twin: false }
     }
 
     /// Gives a page to the workers, or keeps it until the templates are known.
@@ -496,16 +530,31 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    /// Where an address led before, that is still listed by it.
-    fn keep_moved(&mut self, key: &str) -> Result<(), VisitError> {
+    /// An address was asked for and told nothing. Where it led before is still
+    /// listed by it.
+    async fn in_vain(&mut self, key: &str) -> Result<(), VisitError> {
+        self.n_open += 1;
         let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
         if let Some(found) = moved.and_then(|mark| mark.etag) {
             self.frontier.note(&found);
         }
-        Ok(())
+        self.tried(key).await
     }
 
-    fn take_error(&mut self, key: &str, row: Option<&PageRow>, error: &FetchError) {
+    /// Remembers that an address was asked for, so that others come before it
+    /// where not all of them can be.
+    async fn tried(&mut self, key: &str) -> Result<(), VisitError> {
+        let (url, checked) = (Mark::Tried.of(key), self.visit.now);
+        let mark = Validator { url, etag: None, last_modified: None, checked };
+        self.crew.write(Write::Mark(vec![mark])).await
+    }
+
+    async fn take_error(
+        &mut self,
+        key: &str,
+        row: Option<&PageRow>,
+        error: &FetchError,
+    ) -> Result<(), VisitError> {
         let text = told(&error.cause);
         let report = &mut self.visit.report;
         match &error.cause {
@@ -513,7 +562,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 report.leave_out("robots.txt forbids it");
                 let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
                 if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
-                    self.withheld.insert(key.to_owned(), Withheld::Robots);
+                    let write = Write::Withhold(key.to_owned(), Withheld::Robots, Vec::new());
+                    self.crew.write(write).await?;
                 }
             }
             Cause::Refused(Refused::TooSlow(_)) => {
@@ -529,6 +579,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             Cause::Answer(_) => report.leave_out(text),
             _ => {
                 self.n_faults += 1;
+                self.n_failed += 1;
                 report.leave_out("the network failed");
                 if MOST_FAULTS <= self.n_faults {
                     self.is_stopped = true;
@@ -536,6 +587,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 }
             }
         }
+        Ok(())
     }
 
     async fn take_note(
@@ -543,12 +595,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         note: Note,
         asking: &mut JoinSet<Asked>,
     ) -> Result<(), VisitError> {
-        if let Some((url, reason, validators)) = note.failed {
+        if let Some((url, reason, known)) = note.failed {
             self.visit.report.leave_out(reason);
-            let (url, checked) = (Mark::Left.of(url.key()), self.visit.now);
-            let Validators { etag, last_modified } = validators;
-            let mark = Validator { url, etag, last_modified, checked };
-            self.crew.write(Write::Mark(vec![mark])).await?;
+            self.n_open += 1;
+            if let Some(Validators { etag, last_modified }) = known {
+                let (url, checked) = (Mark::Left.of(url.key()), self.visit.now);
+                let mark = Validator { url, etag, last_modified, checked };
+                self.crew.write(Write::Mark(vec![mark])).await?;
+            }
         }
         if matches!(self.rung, Rung::Links | Rung::Nothing) && note.depth < DEEPEST {
             for link in &note.links {
@@ -565,8 +619,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             && !self.is_stopped
         {
             let (lastmod, checksum, stands_for) = (None, None, Some(page));
-            let target = Target { url, lastmod, checksum, depth: DEEPEST, stands_for };
-            self.ask(target, asking)?;
+            let (depth, is_fresh) = (DEEPEST, true);
+            let target = Target { url, lastmod, checksum, depth, stands_for, is_fresh };
+            self.ask(&target, asking)?;
         }
         Ok(())
     }

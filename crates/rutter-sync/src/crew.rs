@@ -32,15 +32,23 @@ pub(crate) struct Note {
     pub(crate) n_more_links: u64,
     /// The page, and where its twin is.
     pub(crate) twin: Option<(PageUrl<'static>, String)>,
-    /// The page that is none, why, and how to ask whether it still is none.
-    pub(crate) failed: Option<(PageUrl<'static>, String, Validators)>,
+    /// The page that is none, why, and how to ask whether it still is none,
+    /// where that is worth remembering.
+    pub(crate) failed: Option<(PageUrl<'static>, String, Option<Validators>)>,
+}
+
+/// What a worker sends.
+enum Message {
+    Note(Box<Note>),
+    /// It could not go on: nothing is written, or it broke.
+    Lost,
 }
 
 /// The threads.
 pub(crate) struct Crew {
-    jobs: Sender<(Raw, u32)>,
+    jobs: Option<Sender<(Raw, u32)>>,
     writes: Option<SyncSender<Write>>,
-    notes: UnboundedReceiver<Note>,
+    notes: UnboundedReceiver<Message>,
     writer: JoinHandle<Result<Outlook, VisitError>>,
     workers: Vec<JoinHandle<()>>,
     n_reading: u64,
@@ -64,22 +72,27 @@ impl Crew {
                         let job =
                             jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
                         let Some((raw, depth)) = job else { return };
-                        if !work(raw, depth, &writes, &notes) {
-                            // Nobody may wait for this queue any more.
-                            jobs.lock().unwrap_or_else(PoisonError::into_inner).close();
-                            return;
-                        }
+                        let mut alarm = Alarm { notes: &notes, is_lost: true };
+                        let Some(note) = work(raw, depth, &writes) else { return };
+                        alarm.is_lost = false;
+                        // Whoever has gone does not want to know.
+                        drop(notes.send(Message::Note(Box::new(note))));
                     }
                 })
             })
             .collect();
-        Self { jobs, writes: Some(writes), notes, writer, workers, n_reading: 0 }
+        let (jobs, writes) = (Some(jobs), Some(writes));
+        Self { jobs, writes, notes, writer, workers, n_reading: 0 }
     }
 
     /// Has a page read and written.
     pub(crate) async fn read(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
         self.n_reading += 1;
-        if self.jobs.send((raw, depth)).await.is_ok() { Ok(()) } else { Err(self.lost().await) }
+        let is_taken = match &self.jobs {
+            Some(jobs) => jobs.send((raw, depth)).await.is_ok(),
+            None => false,
+        };
+        if is_taken { Ok(()) } else { Err(self.lost().await) }
     }
 
     /// Tells the writer something.
@@ -96,10 +109,11 @@ impl Crew {
     }
 
     /// What is known by now.
-    pub(crate) fn note(&mut self) -> Option<Note> {
-        let note = self.notes.try_recv().ok()?;
-        self.n_reading = self.n_reading.saturating_sub(1);
-        Some(note)
+    pub(crate) async fn note(&mut self) -> Result<Option<Note>, VisitError> {
+        match self.notes.try_recv() {
+            Ok(message) => self.taken(Some(message)).await.map(Some),
+            Err(_) => Ok(None),
+        }
     }
 
     /// The next note; `None` where nothing is being read.
@@ -107,9 +121,14 @@ impl Crew {
         if self.n_reading == 0 {
             return Ok(None);
         }
-        let Some(note) = self.notes.recv().await else { return Err(self.lost().await) };
-        self.n_reading -= 1;
-        Ok(Some(note))
+        let message = self.notes.recv().await;
+        self.taken(message).await.map(Some)
+    }
+
+    async fn taken(&mut self, message: Option<Message>) -> Result<Note, VisitError> {
+        let Some(Message::Note(note)) = message else { return Err(self.lost().await) };
+        self.n_reading = self.n_reading.saturating_sub(1);
+        Ok(*note)
     }
 
     /// Ends the threads; gives what was written.
@@ -125,8 +144,8 @@ impl Crew {
 
     /// Why nothing can be written any more.
     async fn lost(&mut self) -> VisitError {
-        // Where only the workers are gone, the writer still waits for pages.
-        self.writes = None;
+        // Where only a worker is gone, the others and the writer still wait.
+        (self.jobs, self.writes) = (None, None);
         match (&mut self.writer).await {
             Ok(Err(error)) => error,
             _ => VisitError::Worker,
@@ -134,25 +153,103 @@ impl Crew {
     }
 }
 
-/// Reads one page and hands it on; tells whether it could.
-fn work(raw: Raw, depth: u32, writes: &SyncSender<Write>, notes: &UnboundedSender<Note>) -> bool {
-    let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
-    let note = match page::read(raw) {
+/// Tells the walk where a worker ends without having done its work.
+struct Alarm<'a> {
+    notes: &'a UnboundedSender<Message>,
+    is_lost: bool,
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if self.is_lost {
+            drop(self.notes.send(Message::Lost));
+        }
+    }
+}
+
+/// Reads one page and hands it on; `None` where nobody takes it.
+fn work(raw: Raw, depth: u32, writes: &SyncSender<Write>) -> Option<Note> {
+    let (url, validators, is_twin) = (raw.url.clone(), raw.answer.validators.clone(), raw.is_twin);
+    let nothing = Note { depth, links: Vec::new(), n_more_links: 0, twin: None, failed: None };
+    match page::read(raw) {
         Ok(mut page) => {
             let links = std::mem::take(&mut page.links);
             let n_more_links = page.n_more_links;
             let twin = page.twin.take().map(|twin| (url, twin));
-            if writes.send(Write::Page(Box::new(page))).is_err() {
-                return false;
-            }
-            Note { depth, links, n_more_links, twin, failed: None }
+            writes.send(Write::Page(Box::new(page))).ok()?;
+            Some(Note { links, n_more_links, twin, ..nothing })
         }
         Err(reason) => {
-            let failed = Some((url, reason, validators));
-            Note { depth, links: Vec::new(), n_more_links: 0, twin: None, failed }
+            let known = (!is_twin && reason.is_lasting()).then_some(validators);
+            Some(Note { failed: Some((url, reason.to_string(), known)), ..nothing })
         }
-    };
-    // Whoever has gone does not want to know.
-    drop(notes.send(note));
-    true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rutter_fetch::{Body, Fetched, Fields};
+    use rutter_page::Timestamp;
+    use rutter_store::{MemoryStore, Quota, Store};
+
+    use super::*;
+
+    fn raw(path: &str) -> Raw {
+        let url = format!("http://harbour.example{path}");
+        let now = Timestamp::parse("2027-01-10T00:00:00Z").unwrap();
+        let text = "<html lang=en><title>T</title><main><p>Words of this page.</p></main>";
+        Raw {
+            url: PageUrl::parse(url.clone()).unwrap(),
+            answer: Fetched {
+                url: rutter_fetch::Url::parse(&url).unwrap(),
+                status: 200,
+                fields: Fields { content_type: Some("text/html".into()), ..Fields::default() },
+                validators: Validators::default(),
+                body: Body::Memory(text.into()),
+                digest: None,
+                hops: Vec::new(),
+                is_length_known: true,
+                wire_bytes: 0,
+                at: now,
+            },
+            row: None,
+            said: Vec::new(),
+            template: rutter_extract::Use::Nothing,
+            token: "Rutter".into(),
+            now,
+            marks: Vec::new(),
+            is_twin: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn ours_a_writer_that_fails_ends_the_walk_with_its_reason() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let now = Timestamp::parse("2027-01-10T00:00:00Z").unwrap();
+        let publisher = store.register("http://harbour.example", &[], "").unwrap();
+        let lease = store.lease(publisher, now, now.plus_seconds(60)).unwrap();
+        // Lost before anything is committed.
+        store.release(lease.clone()).unwrap();
+        let mut crew = Crew::start(Writer { store, lease, quota: Quota::USUAL, now });
+        crew.read(raw("/a"), 0).await.unwrap();
+        assert!(crew.wait().await.unwrap().is_some());
+        crew.write(Write::Commit).await.unwrap();
+        // One more page, fewer than there are workers: nobody may wait for ever.
+        let mut error = None;
+        for n in 0..100 {
+            let sent = crew.read(raw(&format!("/{n}")), 0).await;
+            let done = match sent {
+                Ok(()) => crew.wait().await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(found) = done {
+                error = Some(found);
+                break;
+            }
+        }
+        let error = error.unwrap();
+        assert!(!matches!(error, VisitError::Worker), "{error}");
+    }
 }

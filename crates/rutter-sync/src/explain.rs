@@ -50,8 +50,7 @@ impl Visitor {
         );
         statements.push(consent::of_robots(rules.forbids(&token, &target).as_ref()));
         if let Some(file) = self.client.robots_file(url).await {
-            let text = String::from_utf8_lossy(&file.body);
-            statements.extend(consent::Signals::of_robots(&text, &token).about(&target));
+            statements.extend(consent::Signals::of_robots(&file.body, &token).about(&target));
         }
         match self.store.arc_entry(page.key())? {
             Some(row) => match Entry::from_json(&row.json) {

@@ -14,6 +14,8 @@ use crate::gate::{Gate, key_of};
 use crate::keys::Keys;
 use crate::trap::Traps;
 
+/// Why an address is turned away that is one too many.
+const LIMIT: &str = "the limit of pages is reached";
 /// Addresses that are turned away and counted, each once.
 const MOST_OVER: usize = 1_000_000;
 
@@ -29,6 +31,8 @@ pub(crate) struct Target {
     pub(crate) depth: u32,
     /// The page whose words these are, where this is its twin.
     pub(crate) stands_for: Option<PageUrl<'static>>,
+    /// Whether it is asked for without conditions.
+    pub(crate) is_fresh: bool,
 }
 
 /// Pages that wait.
@@ -88,6 +92,9 @@ impl<'g> Frontier<'g> {
         if is_file(&url) {
             return;
         }
+        if self.most <= self.n_known {
+            return self.turn_away(&key, LIMIT);
+        }
         match self.traps.refuse(&url) {
             Some(reason) => self.turn_away(&key, reason),
             None => self.push(&key, None, None, depth),
@@ -105,12 +112,13 @@ impl<'g> Frontier<'g> {
             return;
         }
         if self.most <= self.n_known {
-            return self.turn_away(key, "the limit of pages is reached");
+            return self.turn_away(key, LIMIT);
         }
         self.seen.insert(key.to_owned());
         let Ok(url) = Url::parse(key) else { return self.leave_out("not an address of a page") };
         self.n_known += 1;
-        self.waiting.push_back(Target { url, lastmod, checksum, depth, stands_for: None });
+        let (stands_for, is_fresh) = (None, false);
+        self.waiting.push_back(Target { url, lastmod, checksum, depth, stands_for, is_fresh });
     }
 
     /// Counts an address once, as long as there is room to know it again.
@@ -128,6 +136,17 @@ impl<'g> Frontier<'g> {
     /// Whether an address was listed, whatever became of it.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.seen.contains(key) || self.over.has(key) || MOST_OVER <= self.over.len()
+    }
+
+    /// Asks for a page once more, without conditions.
+    pub(crate) fn again(&mut self, target: Target) {
+        self.waiting.push_front(Target { is_fresh: true, ..target });
+    }
+
+    /// Whether something was turned away by a bound, so that not everything
+    /// that is listed was seen.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.left_out.contains_key(LIMIT)
     }
 
     pub(crate) fn next(&mut self) -> Option<Target> {

@@ -142,7 +142,7 @@ mod tests {
         ] {
             assert_eq!(gate.judge(key), wanted, "{key}");
         }
-        gate.heed(Signals::of_robots("user-agent: *\ncontent-signal: /a ai-input=no", "Rutter"));
+        gate.heed(Signals::of_robots(b"user-agent: *\ncontent-signal: /a ai-input=no", "Rutter"));
         assert_eq!(gate.judge("https://www.h.example/a?b=c"), Some(Withheld::Consent));
         assert_eq!(gate.judge("https://h.example/"), None);
         // A file that could not be had takes nothing away.

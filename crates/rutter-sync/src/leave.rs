@@ -15,6 +15,10 @@ use crate::report::Kind;
 use crate::urls;
 use crate::visit::{Visit, WEB};
 
+/// How long a deletion of too much is held back at least, in seconds: whoever
+/// runs a command again at once has seen nothing new.
+const HELD_FOR: i64 = 20 * 3600;
+
 /// Takes away what is gone, and what no list has any more.
 pub(crate) fn leave(
     visit: &mut Visit<'_>,
@@ -51,14 +55,6 @@ pub(crate) fn leave(
     Ok(())
 }
 
-/// Takes all pages away that were read one by one and that no collection
-/// brings, where nothing lists pages any more but collections.
-pub(crate) fn leave_web(visit: &mut Visit<'_>, healthy: &Keys) -> Result<(), VisitError> {
-    let gate = std::sync::Arc::clone(&visit.gate);
-    let nothing = Frontier::new(&gate, 0);
-    leave(visit, &Ended::default(), &nothing, healthy, &BTreeSet::new(), true)
-}
-
 /// Takes pages out of a section, unless they are too many at once (D23): most
 /// of the section, or all that there is of the site.
 fn take_away(
@@ -67,10 +63,10 @@ fn take_away(
     pages: u64,
     leaving: &BTreeMap<String, Cause>,
 ) -> Result<(), VisitError> {
-    // A second visit that finds the same confirms the first; one that does
-    // not takes the first one's word back.
-    let held = visit.memo.held.remove(section);
-    let is_confirmed = held.is_some_and(|held| held < visit.now);
+    // A visit on another day that finds the same confirms the first; one that
+    // does not takes the first one's word back.
+    let held = visit.held.get(section).copied();
+    let is_confirmed = held.is_some_and(|held| HELD_FOR <= visit.now.seconds_since(held));
     let is_allowed = visit.visitor.options.mass_deletion == MassDeletion::Allowed;
     let deleted = leaving.len() as u64;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;

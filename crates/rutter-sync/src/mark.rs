@@ -5,7 +5,7 @@ use rutter_store::{PageRow, Source, Validator};
 
 use crate::frontier::Target;
 
-/// However fresh a list says a page is, it is asked for after this, in seconds.
+/// Whatever is said of a page, it is asked for after this, in seconds.
 const TRUSTED_FOR: i64 = 30 * 86_400;
 
 /// What is remembered of an address beside what its server said of the page.
@@ -17,6 +17,8 @@ pub(crate) enum Mark {
     Left,
     /// Where it led.
     Moved,
+    /// That it was asked for in vain.
+    Tried,
 }
 
 impl Mark {
@@ -26,6 +28,7 @@ impl Mark {
             Self::Arc => "arc",
             Self::Left => "left",
             Self::Moved => "moved",
+            Self::Tried => "tried",
         };
         format!("{word}:{key}")
     }
@@ -42,7 +45,10 @@ pub(crate) fn is_current(
     if let Some(row) = row.filter(|row| row.source == Source::Scp) {
         return lastmod <= row.modified;
     }
-    known.is_some_and(|known| {
-        lastmod <= known.checked && now.seconds_since(known.checked) < TRUSTED_FOR
-    })
+    known.is_some_and(|known| lastmod <= known.checked && is_recent(now, known))
+}
+
+/// Whether what is remembered may stand in for a question.
+pub(crate) fn is_recent(now: Timestamp, known: &Validator) -> bool {
+    now.seconds_since(known.checked) < TRUSTED_FOR
 }

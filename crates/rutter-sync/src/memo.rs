@@ -2,7 +2,7 @@
 //!
 //! It is a cache and a few decisions: losing it costs requests, never pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_discover::Memory;
 use rutter_page::Timestamp;
@@ -33,16 +33,21 @@ pub(crate) struct Memo {
     /// Digest of the robots.txt by which delivered pages were judged.
     #[serde(default)]
     pub(crate) robots: Option<String>,
-    /// Whether pages were read one by one although there were collections, or
-    /// words were taken away that may be kept again: only a snapshot tells all.
+    /// Sections whose verified lines were replaced by what pages say, or whose
+    /// words were taken away and may be kept again: only a snapshot tells all.
     #[serde(default)]
-    pub(crate) needs_snapshot: bool,
+    pub(crate) stale: BTreeSet<String>,
+    /// Pages that were read one by one, lost their words and may have them
+    /// again: they are asked for, whatever lists say of their age.
+    #[serde(default)]
+    pub(crate) again: BTreeSet<String>,
     /// Since when the sitemap that named collections cannot be had.
     #[serde(default)]
     pub(crate) lost: Option<Timestamp>,
-    /// Whether lists have more pages than collections bring.
+    /// Sitemaps that have more pages than collections bring; an empty name
+    /// where it is not known which.
     #[serde(default)]
-    pub(crate) has_rest: bool,
+    pub(crate) rest: BTreeSet<String>,
     /// Sections of which so much was to go that it waits for another visit to
     /// find the same, and since when.
     #[serde(default)]
@@ -85,8 +90,8 @@ mod tests {
 
     #[test]
     fn ours_a_memo_comes_back_and_later_ones_are_left_alone() {
-        let memo =
-            Memo { following: Some(Following::All), needs_snapshot: true, ..Memo::default() };
+        let stale = BTreeSet::from(["all".to_owned()]);
+        let memo = Memo { following: Some(Following::All), stale, ..Memo::default() };
         let read = Memo::read("o", &memo.write()).unwrap();
         assert_eq!(read, Memo { version: VERSION, ..memo });
         assert_eq!(Memo::read("o", "").unwrap(), Memo::default());

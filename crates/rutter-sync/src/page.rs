@@ -35,6 +35,28 @@ pub(crate) struct Raw {
     pub(crate) now: Timestamp,
     /// What marks the page as read, for later visits.
     pub(crate) marks: Vec<rutter_store::Validator>,
+    /// Whether these are the words of a page at another address.
+    pub(crate) is_twin: bool,
+}
+
+/// Why an answer is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoPage {
+    #[error("it is of type {0}")]
+    Type(String),
+    #[error("it has no text")]
+    Empty,
+    #[error("it has too many blocks")]
+    TooLong,
+    #[error("it cannot be decoded")]
+    Broken,
+}
+
+impl NoPage {
+    /// Whether the same bytes will be no page next time either.
+    pub(crate) fn is_lasting(&self) -> bool {
+        !matches!(self, Self::Broken)
+    }
 }
 
 /// A page that was read.
@@ -92,10 +114,10 @@ pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
 }
 
 /// Reads a page; why not where it cannot be.
-pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
-    let Raw { url, answer, row, mut said, template, token, now, marks } = raw;
+pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
+    let Raw { url, answer, row, mut said, template, token, now, marks, .. } = raw;
     let kind = kind(&answer).ok_or_else(|| not_a_page(&answer))?;
-    let text = answer.text(What::Page).map_err(|error| error.to_string())?;
+    let text = answer.text(What::Page).map_err(|_| NoPage::Broken)?;
     let dated = answer.validators.modified().filter(|time| {
         let near = answer.fields.date.unwrap_or(now).min(now);
         UNSTABLE < near.seconds_since(*time)
@@ -115,10 +137,10 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, String> {
     said.extend(consent::of_fields(&answer.fields, &token));
     let verdict = consent::join(&said);
     if extraction.page.content.is_empty() && verdict.withheld.is_none() {
-        return Err("it has no text".to_owned());
+        return Err(NoPage::Empty);
     }
     if Limits::USUAL.blocks < extraction.page.content.len() {
-        return Err("it has too many blocks".to_owned());
+        return Err(NoPage::TooLong);
     }
     // Nobody may be ahead of the clock.
     extraction.page.modified = extraction.page.modified.min(now);
@@ -236,8 +258,10 @@ fn links(extraction: &Extraction) -> Vec<String> {
     followed.map(|link| link.href.to_string()).collect()
 }
 
-fn not_a_page(answer: &Fetched) -> String {
+fn not_a_page(answer: &Fetched) -> NoPage {
     let media = answer.fields.media_type();
-    let media = if media.is_empty() { "unknown" } else { media.as_str() };
-    format!("it is of type {}", rutter_finding::visible(media))
+    // Foreign text becomes part of a report, so it is short and plain.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.+-_".contains(c);
+    let is_name = !media.is_empty() && media.len() <= 64 && media.chars().all(is_plain);
+    NoPage::Type(if is_name { media } else { "unknown".to_owned() })
 }

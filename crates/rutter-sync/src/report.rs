@@ -7,6 +7,10 @@ use rutter_store::Outlook;
 
 use crate::plan::Reason;
 
+/// Different reasons that are told apart, and the bytes of one.
+const MOST_REASONS: usize = 100;
+const LONGEST_REASON: usize = 400;
+
 /// What a visit came to.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -124,7 +128,12 @@ impl Report {
     }
 
     pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
-        *self.left_out.entry(reason.into()).or_default() += 1;
+        let reason = reason.into();
+        // Reasons may hold what servers say.
+        let has_room = self.left_out.len() < MOST_REASONS && reason.len() <= LONGEST_REASON;
+        let is_known = self.left_out.contains_key(&reason);
+        let reason = if has_room || is_known { reason } else { "other reasons".to_owned() };
+        *self.left_out.entry(reason).or_default() += 1;
     }
 
     pub(crate) fn trouble(&mut self, place: &str, kind: Kind, text: impl Into<String>) {

@@ -5,12 +5,18 @@
 //! (D39). Lists are read in every visit in which they changed, so nothing is
 //! asked for that; what was found covered is remembered, so that a visit costs
 //! what changed and not what there is.
+//!
+//! What is remembered holds for sections as they were then. Where they are
+//! not, because a visit was killed or a snapshot came, every listed page is
+//! looked up.
+
+use rutter_store::{Section, Source};
 
 use crate::apply::Applied;
 use crate::error::VisitError;
 use crate::frontier::is_file;
 use crate::gate::key_of;
-use crate::keys::Keys;
+use crate::keys::{Keys, number};
 use crate::layers::Gathered;
 use crate::visit::{Visit, WEB};
 
@@ -20,12 +26,19 @@ const COVERED: &str = "covered";
 /// What collections brought in this visit.
 #[derive(Debug, Default)]
 pub(crate) struct Brought {
+    /// The sections before.
+    stamp: u64,
     keys: Keys,
     removed: Keys,
     has_snapshot: bool,
 }
 
 impl Brought {
+    /// Nothing so far.
+    pub(crate) fn since(sections: &[Section]) -> Self {
+        Self { stamp: stamp(sections), ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, applied: &mut Applied) {
         self.keys.extend(std::mem::take(&mut applied.brought));
         self.removed.extend(std::mem::take(&mut applied.removed));
@@ -33,48 +46,80 @@ impl Brought {
     }
 }
 
-/// Whether there are pages that have to be looked after one by one although
-/// every section is up to date.
-pub(crate) fn has_rest(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<bool, VisitError> {
-    if gathered.listed.values().any(|list| !list.is_empty()) {
-        visit.memo.has_rest = is_more_listed(visit, gathered)?;
-    }
-    let sections = visit.visitor.store.sections(visit.publisher)?;
-    let has_web = sections.iter().any(|section| section.name == WEB && 0 < section.pages);
-    Ok(visit.memo.has_rest || has_web)
+/// A number that changes with what collections brought.
+fn stamp(sections: &[Section]) -> u64 {
+    let sections = sections.iter().filter(|section| section.name != WEB);
+    let told = sections.map(|section| {
+        let Section { name, state, mark, pages, .. } = section;
+        format!("{name} {state} {mark} {pages}")
+    });
+    number(&told.collect::<Vec<_>>().join("\n"))
 }
 
-fn is_more_listed(visit: &Visit<'_>, gathered: &Gathered) -> Result<bool, VisitError> {
-    let brought = &visit.brought;
-    // What a snapshot lacks went away without being named.
-    let before =
-        if brought.has_snapshot { Keys::default() } else { Keys::read(&visit.shelf, COVERED) };
-    let mut covered = Keys::default();
-    let mut is_more = false;
-    for listed in gathered.listed.values().flatten() {
-        let url = listed.url.as_str();
-        let is_known = before.has(url) && !brought.removed.has(url);
-        if is_known || brought.keys.has(url) || is_covered(visit, url)? {
-            covered.insert(url);
-        } else if is_wanted(visit, url) {
-            is_more = true;
+/// Finds out whether lists have more than collections bring, as far as this
+/// visit can tell.
+pub(crate) fn look(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<(), VisitError> {
+    let sections = visit.visitor.store.sections(visit.publisher)?;
+    if sections.iter().all(|section| section.name == WEB) {
+        return Ok(());
+    }
+    let after = stamp(&sections);
+    let is_listed = gathered.listed.values().any(|list| !list.is_empty());
+    if !is_listed && after == visit.brought.stamp {
+        return Ok(());
+    }
+    let kept = Keys::read(&visit.shelf, COVERED, visit.brought.stamp);
+    let mut covered = kept.filter(|_| !visit.brought.has_snapshot).unwrap_or_default();
+    // Where a list was not read now, it may still name what went away.
+    if covered.take_out(&visit.brought.removed) && !is_listed {
+        visit.memo.rest.insert(String::new());
+    }
+    for (sitemap, list) in &gathered.listed {
+        let mut is_more = false;
+        for url in list.iter().map(|listed| listed.url.as_str()) {
+            // Most addresses are written as keys are.
+            if covered.has(url) {
+                continue;
+            }
+            if visit.brought.keys.has(url) {
+                covered.insert(url);
+                continue;
+            }
+            let Some(key) = key_of(url).filter(|key| !covered.has(key)) else { continue };
+            if is_brought(visit, &key)? {
+                covered.insert(&key);
+            } else {
+                is_more |= is_wanted(visit, &key);
+            }
+        }
+        if is_more {
+            visit.memo.rest.insert(sitemap.clone());
+        } else {
+            visit.memo.rest.remove(sitemap);
         }
     }
-    if covered != before {
-        covered.write(&visit.shelf, COVERED)?;
-    }
-    Ok(is_more)
+    covered.write(&visit.shelf, COVERED, after)
 }
 
-fn is_covered(visit: &Visit<'_>, url: &str) -> Result<bool, VisitError> {
-    let Some(key) = key_of(url) else { return Ok(false) };
-    let row = visit.visitor.store.page(&key)?;
-    Ok(row.is_some_and(|row| row.publisher == visit.publisher))
+/// Whether there are pages that have to be looked after one by one although
+/// every section is up to date.
+pub(crate) fn has_rest(visit: &Visit<'_>) -> Result<bool, VisitError> {
+    let sections = visit.visitor.store.sections(visit.publisher)?;
+    let has_web = sections.iter().any(|section| section.name == WEB && 0 < section.pages);
+    Ok(has_web || !visit.memo.rest.is_empty())
+}
+
+/// Whether a collection brought a page, whenever that was.
+fn is_brought(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
+    if visit.brought.keys.has(key) {
+        return Ok(true);
+    }
+    let row = visit.visitor.store.page(key)?;
+    let is_ours = |row: &rutter_store::PageRow| row.publisher == visit.publisher;
+    Ok(row.filter(is_ours).is_some_and(|row| row.source == Source::Scp))
 }
 
 /// Whether an address would be asked for at all.
-fn is_wanted(visit: &Visit<'_>, url: &str) -> bool {
-    let Some(key) = key_of(url) else { return false };
-    visit.gate.judge(&key).is_none()
-        && rutter_fetch::Url::parse(&key).is_ok_and(|url| !is_file(&url))
+fn is_wanted(visit: &Visit<'_>, key: &str) -> bool {
+    visit.gate.judge(key).is_none() && rutter_fetch::Url::parse(key).is_ok_and(|url| !is_file(&url))
 }

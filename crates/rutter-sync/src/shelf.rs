@@ -46,6 +46,11 @@ impl Shelf {
         self.folder.join(format!("{}.scp", name_of(&format!("{url}\n{generated}"))))
     }
 
+    /// Where a file goes that is read and taken away at once.
+    pub(crate) fn beside(&self, url: &str) -> PathBuf {
+        self.folder.join(format!("{}.part", name_of(url)))
+    }
+
     /// A file that needs no network any more.
     pub(crate) fn complete(place: &Path, url: &str) -> Option<Complete> {
         let text = fs::read(note_of(place)).ok()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rutter_arc::Entry as ArcEntry;
 use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
+use rutter_fetch::{Url, shown};
 use rutter_page::Timestamp;
 use rutter_store::{After, Selection, Store};
 
@@ -13,7 +14,7 @@ use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::{Gathered, Listed};
 use crate::mark::Mark;
-use crate::visit::{PIECE, Visit, WEB};
+use crate::visit::{PIECE, Visit, WEB, mine};
 
 /// The file of a publisher that remembers what sitemaps list.
 const LISTED: &str = "sitemaps.json";
@@ -47,6 +48,8 @@ pub(crate) async fn of_sitemaps(
             _ => true,
         });
         memory.mine = memory.files.keys().filter(|url| lists.contains_key(*url)).cloned().collect();
+        // Whatever else this visit asks for itself is not asked for twice.
+        memory.mine.extend(mine(&memory));
         let mut again = Gathered::default();
         let bounds = Bounds { reads_all: true, ..Bounds::ALL };
         let whole = visit.discover(&memory, bounds, &mut again).await?;
@@ -55,21 +58,39 @@ pub(crate) async fn of_sitemaps(
         lists = fresh;
         *found = whole;
     }
-    visit.shelf.write(LISTED, &lists)?;
+    if lists != kept {
+        visit.shelf.write(LISTED, &lists)?;
+    }
+    if 0 < n_over {
+        *visit.report.left_out.entry("beyond what is listed".to_owned()).or_default() += n_over;
+    }
+    let is_whole = n_over == 0 && !is_short(found, &lists) && is_every_list_here(visit, found);
+    Ok((lists, is_whole))
+}
+
+/// Whether every sitemap that is announced, or was there before, was read to
+/// its end.
+fn is_every_list_here(visit: &Visit<'_>, found: &Discovery) -> bool {
     // Also of an index: then some of its sitemaps are not known.
     let is_cut = found
         .memory
         .files
         .values()
         .any(|file| matches!(&file.said, Some(Said::Sitemap(said)) if said.is_truncated));
+    let was_list = |url: &str| {
+        let before = visit.memo.memory.files.iter();
+        let lists = before.filter(|(_, file)| matches!(file.said, Some(Said::Sitemap(_))));
+        lists
+            .into_iter()
+            .any(|(known, _)| Url::parse(known).is_ok_and(|known| shown(&known) == url))
+    };
     let has_failed = found.looks.iter().any(|look| {
-        let is_named = !matches!(look.by, Clue::UsualPlace | Clue::WellKnown);
+        let is_announced = matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex);
+        let is_guess = matches!(look.by, Clue::UsualPlace | Clue::WellKnown);
         match look.outcome {
-            Outcome::Failed(_) | Outcome::Refused(_) => is_named,
+            Outcome::Failed(_) | Outcome::Refused(_) => !is_guess || was_list(&look.url),
             // A sitemap that is announced and is none hides what it listed.
-            Outcome::Absent(_) | Outcome::Other(_) => {
-                matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex)
-            }
+            Outcome::Absent(_) | Outcome::Other(_) => is_announced || was_list(&look.url),
             _ => false,
         }
     });
@@ -78,11 +99,7 @@ pub(crate) async fn of_sitemaps(
         *rule == rutter_discover::rules::TOO_MANY_SITEMAPS
             || *rule == rutter_discover::rules::OUT_OF_BOUNDS
     });
-    let is_whole = !is_cut && !has_failed && !is_bounded && n_over == 0 && !is_short(found, &lists);
-    if 0 < n_over {
-        *visit.report.left_out.entry("beyond what is listed".to_owned()).or_default() += n_over;
-    }
-    Ok((lists, is_whole))
+    !is_cut && !has_failed && !is_bounded
 }
 
 /// What sitemaps on offer list: as they were read now, else as they were kept.
@@ -117,9 +134,6 @@ pub(crate) async fn fill(
                     let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
                     frontier.add(entry.url.as_str(), entry.lastmod, checksum);
                 }
-            }
-            if found.offer.sitemaps.is_empty() {
-                return Ok(true);
             }
             // A page that ARC does not list is not forbidden (D56).
             listed(visit, found, gathered, healthy, frontier).await
@@ -174,11 +188,11 @@ async fn listed(
 fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>, VisitError> {
     let Some(key) = key_of(url) else { return Ok(None) };
     let store = &visit.visitor.store;
-    let mark = match store.validator(&key)? {
-        Some(mark) => Some(mark),
-        None => store.validator(&Mark::Left.of(&key))?,
-    };
-    Ok(mark.map(|mark| mark.checked))
+    let mut latest = None;
+    for url in [key.clone(), Mark::Left.of(&key), Mark::Tried.of(&key)] {
+        latest = latest.max(store.validator(&url)?.map(|mark| mark.checked));
+    }
+    Ok(latest)
 }
 
 /// The next open entries of the ARC sitemap, behind `after`; `None` at the end.

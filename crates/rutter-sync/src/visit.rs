@@ -3,7 +3,7 @@
 //! [`Visitor::visit`] is the whole way on one screen. The replica keeps its
 //! state whatever happens here: every change to pages is a commit of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::report::{Kind, Report};
 use crate::rest::{Brought, has_rest};
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
-use crate::{arc, crawl, leave};
+use crate::{arc, crawl, rest};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
@@ -36,6 +36,8 @@ pub(crate) const PIECE: usize = 10_000;
 /// How long collections are waited for that can no longer be found, in
 /// seconds, before pages are read in their place.
 const OFFER_AWAITED: i64 = 86_400;
+/// Pages that are remembered to be asked for again.
+const MOST_AGAIN: usize = 10_000;
 /// Findings of one visit that are kept.
 const MOST_FINDINGS: usize = 1_000;
 
@@ -87,9 +89,8 @@ pub(crate) struct Visit<'v> {
     pub(crate) now: Timestamp,
     /// What collections brought.
     pub(crate) brought: Brought,
-    /// Pages that were read one by one, lost their words, and may have them
-    /// again: they are asked for, whatever lists say of their age.
-    pub(crate) again: BTreeSet<String>,
+    /// What was held back in the visit before, and since when.
+    pub(crate) held: BTreeMap<String, Timestamp>,
     pub(crate) report: Report,
 }
 
@@ -130,7 +131,8 @@ impl Visitor {
             visit.memo.lost = None;
             collect::collect(&mut visit, &adverts).await?
         };
-        visit.fall_back(&mut found, gathered, &ended).await?;
+        rest::look(&mut visit, &gathered)?;
+        visit.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
         visit.end(found)
     }
 
@@ -182,13 +184,16 @@ impl Visitor {
         let now = clock.now();
         let known = self.store.publisher(&origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let memo = Memo::read(&origin, policy)?;
+        let mut memo = Memo::read(&origin, policy)?;
+        // A hold that is not said again is none.
+        let held = std::mem::take(&mut memo.held);
         if let Some(until) = known.as_ref().and_then(|it| it.paused_until).filter(|it| now < *it) {
             return Err(VisitError::Paused { origin, until });
         }
         let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
         let publisher = self.store.register(&origin, &aliases, policy)?;
         let hold = Hold::take(&self.store, publisher, clock)?;
+        let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
         shelf.sweep(now.plus_seconds(-self.options.spools_kept));
         Ok(Visit {
@@ -202,8 +207,8 @@ impl Visitor {
             gate: Arc::new(Gate::new(&origin, &self.options.aliases)),
             tally: Arc::clone(tally),
             now,
-            brought: Brought::default(),
-            again: BTreeSet::new(),
+            brought,
+            held,
             report: Report::new(&origin, Rung::Nothing),
             origin,
         })
@@ -269,9 +274,9 @@ impl Visit<'_> {
             return Err(FetchError { url: shown(&self.site), cause }.into());
         }
         let file = client.robots_file(&self.site).await;
-        let text = file.map(|file| String::from_utf8_lossy(&file.body).into_owned());
+        let text = file.map(|file| file.body).unwrap_or_default();
         let (gate, token) = (Arc::make_mut(&mut self.gate), client.settings().token());
-        gate.heed(Signals::of_robots(&text.unwrap_or_default(), token));
+        gate.heed(Signals::of_robots(&text, token));
         if !self.visitor.options.ignores_robots_on_delivered {
             gate.obey(&rules, token);
         }
@@ -304,6 +309,7 @@ impl Visit<'_> {
         let selection =
             Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
         let mut after: Option<String> = None;
+        let mut has_more = false;
         loop {
             let place =
                 after.as_deref().map(|url| rutter_store::After { publisher: self.publisher, url });
@@ -315,9 +321,9 @@ impl Visit<'_> {
                     (None, Some(why)) => forbidden.push((&row.url, why)),
                     (Some(Withheld::Consent | Withheld::Robots), None) => {
                         if row.source == Source::Scp {
-                            self.memo.needs_snapshot = true;
-                        } else {
-                            self.again.insert(row.url.clone());
+                            has_more = true;
+                        } else if self.memo.again.len() < MOST_AGAIN {
+                            self.memo.again.insert(row.url.clone());
                         }
                     }
                     _ => {}
@@ -326,9 +332,14 @@ impl Visit<'_> {
             self.report.withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
             after = rows.last().map(|row| row.url.clone());
             if is_last {
-                return Ok(());
+                break;
             }
         }
+        if has_more {
+            let sections = store.sections(self.publisher)?.into_iter().map(|section| section.name);
+            self.memo.stale.extend(sections.filter(|name| name != WEB));
+        }
+        Ok(())
     }
 
     /// There are no collections. What came by some before is looked after by
@@ -337,7 +348,7 @@ impl Visit<'_> {
     fn without_offer(&mut self, found: &Discovery) -> Result<Ended, VisitError> {
         let mut ended = Ended::default();
         for section in self.visitor.store.sections(self.publisher)? {
-            if section.name != WEB {
+            if section.name != WEB && 0 < section.pages {
                 ended.failed.insert(section.name, crate::plan::Reason::NotOffered);
             }
         }
@@ -361,24 +372,23 @@ impl Visit<'_> {
         found: &mut Discovery,
         gathered: Gathered,
         ended: &Ended,
+        has_offer: bool,
     ) -> Result<(), VisitError> {
-        let has_offer = !found.offer.scp.collections.is_empty();
         let can_help = ended.failed.keys().any(|name| !ended.hopeless.contains(name));
         let is_fine = ended.failed.is_empty() && ended.hopeless.is_empty();
         if !is_fine && !can_help {
             return Ok(());
         }
-        if has_offer && is_fine && !has_rest(self, &gathered)? {
+        let is_served = has_offer && is_fine;
+        if is_served && !has_rest(self)? {
             return Ok(());
         }
         let mut rest = found.offer.clone();
         rest.scp = rutter_discover::ScpOffer::default();
         let (rung, why) = rest.rung(self.now);
-        if has_offer && is_fine && !matches!(rung, Rung::Sitemap | Rung::Arc) {
-            // Links and hints say nothing about which pages there are.
-            let healthy = crawl::healthy(self, ended)?;
-            return leave::leave_web(self, &healthy);
-        }
+        // Beside collections only lists say which pages there are: links and
+        // hints do not.
+        let rung = if is_served && rung != Rung::Arc { Rung::Sitemap } else { rung };
         let is_known = self.has_section(WEB)? || !ended.failed.is_empty();
         if rung == Rung::Nothing && !is_known {
             let is_refused =
@@ -392,23 +402,33 @@ impl Visit<'_> {
             self.report.rung = rung;
         }
         if !ended.failed.is_empty() {
-            // Verified lines are about to be replaced by what pages say.
-            self.memo.needs_snapshot = true;
+            // Verified lines are about to be replaced by what pages say, and
+            // that is remembered whatever becomes of this visit.
+            self.memo.stale.extend(ended.failed.keys().cloned());
+            self.keep_memo()?;
         }
         crawl::crawl(self, found, gathered, ended, rung).await
     }
 
     /// Remembers, and says what it came to.
     fn end(mut self, found: Discovery) -> Result<Report, VisitError> {
+        let lists = &found.offer.sitemaps;
+        let is_offered = |name: &str| lists.iter().any(|sitemap| sitemap.url == name);
+        self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
-        let store = &self.visitor.store;
-        let aliases: Vec<&str> = self.visitor.options.aliases.iter().map(String::as_str).collect();
-        store.register(&self.origin, &aliases, &self.memo.write())?;
-        let publisher = store.publisher(&self.origin)?;
+        self.keep_memo()?;
+        let publisher = self.visitor.store.publisher(&self.origin)?;
         self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
         self.report.requests = self.tally.requests();
         self.report.bytes = self.tally.bytes();
         Ok(self.report)
+    }
+
+    /// Writes down what is remembered.
+    fn keep_memo(&self) -> Result<(), VisitError> {
+        let aliases: Vec<&str> = self.visitor.options.aliases.iter().map(String::as_str).collect();
+        self.visitor.store.register(&self.origin, &aliases, &self.memo.write())?;
+        Ok(())
     }
 
     pub(crate) fn has_section(&self, name: &str) -> Result<bool, VisitError> {
@@ -468,7 +488,7 @@ fn lost_sitemap(found: &Discovery) -> Option<(String, Kind, String)> {
 }
 
 /// The files that a visit asks for itself, because it takes them over.
-fn mine(memory: &Memory) -> BTreeSet<String> {
+pub(crate) fn mine(memory: &Memory) -> BTreeSet<String> {
     let files = memory.files.iter();
     let taken = files.filter(|(_, file)| matches!(file.said, Some(Said::Arc(_) | Said::Spxi)));
     taken.map(|(url, _)| url.clone()).collect()

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use rutter_page::Timestamp;
-use rutter_store::{Begin, Finish, Lease, Mode, Outlook, Quota, Source, Store, Validator};
+use rutter_store::{
+    Begin, Finish, Lease, Mode, Outlook, Quota, Source, Store, Validator, Withheld,
+};
 
 use crate::error::VisitError;
 use crate::page::Ready;
@@ -26,8 +28,10 @@ const MARKS: usize = 5_000;
 pub(crate) enum Write {
     /// Here is a page.
     Page(Box<Ready>),
-    /// A page is as it was.
+    /// A page is as it was, or is none.
     Mark(Vec<Validator>),
+    /// The words of a page have to go; then it counts as looked at.
+    Withhold(String, Withheld, Vec<Validator>),
     /// Some time has passed: what is there is to be kept.
     Commit,
 }
@@ -47,6 +51,7 @@ impl Writer {
         let mut batch: Vec<Ready> = Vec::new();
         let mut n_bytes = 0;
         let mut marks: Vec<Validator> = Vec::new();
+        let mut withheld: Vec<(String, Withheld)> = Vec::new();
         while let Ok(write) = input.recv() {
             let is_time = match write {
                 Write::Page(page) => {
@@ -58,15 +63,38 @@ impl Writer {
                     marks.extend(more);
                     MARKS <= marks.len()
                 }
+                Write::Withhold(key, why, more) => {
+                    withheld.push((key, why));
+                    marks.extend(more);
+                    BATCH <= withheld.len()
+                }
                 Write::Commit => true,
             };
             if is_time {
+                self.withhold(&mut withheld, &mut sum)?;
                 self.commit(&mut batch, &mut marks, &mut sum)?;
                 n_bytes = 0;
             }
         }
+        self.withhold(&mut withheld, &mut sum)?;
         self.commit(&mut batch, &mut marks, &mut sum)?;
         Ok(sum)
+    }
+
+    /// Takes words away, before anything remembers that their pages were
+    /// looked at.
+    fn withhold(
+        &self,
+        withheld: &mut Vec<(String, Withheld)>,
+        sum: &mut Outlook,
+    ) -> Result<(), VisitError> {
+        let pages: Vec<(&str, Withheld)> =
+            withheld.iter().map(|(key, why)| (key.as_str(), *why)).collect();
+        if !pages.is_empty() {
+            sum.withheld += self.store.withhold(&self.lease, &pages, self.now)?;
+        }
+        withheld.clear();
+        Ok(())
     }
 
     fn commit(

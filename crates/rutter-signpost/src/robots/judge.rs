@@ -67,7 +67,7 @@ pub fn judge(bytes: &[u8], sink: &mut dyn FindingSink) {
                 }
             }
             Directive::Other(key) => found(&rules::UNKNOWN_DIRECTIVE, shown(key)),
-            Directive::Nothing => {}
+            Directive::Signal(_) | Directive::Nothing => {}
         }
     }
     let robots = Robots::parse(bytes);

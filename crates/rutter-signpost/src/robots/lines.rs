@@ -24,6 +24,8 @@ pub(super) enum Directive<'b> {
     Disallow(&'b [u8]),
     Sitemap(&'b [u8]),
     Delay(&'b [u8]),
+    /// `Content-Signal`: what may be done with what is fetched.
+    Signal(&'b [u8]),
     /// A word we do not know, or a line that is none.
     Other(&'b [u8]),
     /// Empty, or a comment.
@@ -107,6 +109,8 @@ pub(super) fn directive(text: &[u8]) -> (Directive<'_>, Spelling) {
         Directive::Sitemap(value)
     } else if is(&["crawl-delay"]) {
         Directive::Delay(value)
+    } else if is(&["content-signal"]) {
+        Directive::Signal(value)
     } else {
         return (Directive::Other(key), Spelling::Right);
     };

@@ -8,6 +8,7 @@ mod cases;
 mod consent;
 mod faults;
 mod histories;
+mod lists;
 mod mixed;
 mod pages;
 mod safety;

@@ -110,7 +110,10 @@ async fn ours_a_list_that_shrinks_waits_for_a_second_look() {
     bay.sitemap(&[], &names(&paths[..2]));
     bay.clock.advance(Duration::from_hours(1));
     assert_eq!(bay.visit().await.worst(), Some(Kind::Policy));
+    // Whoever asks again at once has seen nothing new.
     bay.clock.advance(Duration::from_hours(1));
+    assert_eq!(bay.visit().await.worst(), Some(Kind::Policy));
+    bay.clock.advance(Duration::from_hours(24));
     let report = bay.visit().await;
     assert_eq!((report.worst(), report.removed), (None, 28));
     // And the next time it is asked for anew.
