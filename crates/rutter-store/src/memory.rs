@@ -313,6 +313,19 @@ impl Store for MemoryStore {
         Ok(behind.take(most).cloned().collect())
     }
 
+    fn arc_closed(
+        &self,
+        publisher: PublisherId,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<String>, QueryError> {
+        let inner = self.lock();
+        let arc = inner.houses.get(&publisher).into_iter().flat_map(|house| house.arc.values());
+        let behind = arc.filter(|row| after.is_none_or(|after| after < row.url.as_str()));
+        let closed = behind.filter(|row| !row.is_allowed);
+        Ok(closed.take(most).map(|row| row.url.clone()).collect())
+    }
+
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError> {
         let inner = self.lock();
         Ok(inner.houses.get(&publisher).map_or_else(Vec::new, |house| house.entities.clone()))

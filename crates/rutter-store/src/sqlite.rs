@@ -454,6 +454,15 @@ impl Store for SqliteStore {
         Ok(books::arc_entries(&*self.reader()?, publisher, after, most)?)
     }
 
+    fn arc_closed(
+        &self,
+        publisher: PublisherId,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<String>, QueryError> {
+        Ok(books::arc_closed(&*self.reader()?, publisher, after, most)?)
+    }
+
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError> {
         Ok(books::entities(&*self.reader()?, publisher)?)
     }

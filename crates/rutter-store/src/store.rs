@@ -92,6 +92,14 @@ pub trait Store: Send + Sync {
         most: usize,
     ) -> Result<Vec<ArcRow>, QueryError>;
 
+    /// Keys of pages that ARC closes, without anything else of their entries.
+    fn arc_closed(
+        &self,
+        publisher: PublisherId,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<String>, QueryError>;
+
     /// The entities of a publisher, in the order of its index.
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError>;
 

@@ -60,14 +60,10 @@ impl Gate {
         self.closed.clear();
         let mut after: Option<String> = None;
         loop {
-            let rows = store.arc_entries(publisher, after.as_deref(), PIECE)?;
-            let is_last = rows.len() < PIECE;
-            after = rows.last().map(|row| row.url.clone());
-            let closed = rows.into_iter().filter(|row| !row.is_allowed).map(|row| row.url);
-            self.closed.extend(closed);
-            if is_last {
-                return Ok(());
-            }
+            let keys = store.arc_closed(publisher, after.as_deref(), PIECE)?;
+            let Some(last) = keys.last() else { return Ok(()) };
+            after = Some(last.clone());
+            self.closed.extend(keys);
         }
     }
 

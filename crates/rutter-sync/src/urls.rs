@@ -16,6 +16,8 @@ use crate::layers::{Gathered, Listed};
 use crate::mark::Mark;
 use crate::visit::{PIECE, Visit, WEB, mine};
 
+/// ARC entries that are looked at together: they may be long.
+const ENTRIES: usize = 500;
 /// The file of a publisher that remembers what sitemaps list.
 const LISTED: &str = "sitemaps.json";
 
@@ -200,7 +202,7 @@ pub(crate) fn entries(
     visit: &Visit<'_>,
     after: &mut Option<String>,
 ) -> Result<Option<Vec<ArcEntry<'static>>>, VisitError> {
-    let rows = visit.visitor.store.arc_entries(visit.publisher, after.as_deref(), PIECE)?;
+    let rows = visit.visitor.store.arc_entries(visit.publisher, after.as_deref(), ENTRIES)?;
     let Some(last) = rows.last() else { return Ok(None) };
     *after = Some(last.url.clone());
     let open = rows.iter().filter(|row| row.is_allowed);

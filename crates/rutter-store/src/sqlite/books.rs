@@ -71,6 +71,21 @@ pub(super) fn arc_entries(
     collect(statement.query(params![publisher.0, after.unwrap_or(""), most])?, arc_of)
 }
 
+pub(super) fn arc_closed(
+    connection: &Connection,
+    publisher: PublisherId,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Vec<String>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT url FROM arc_entry WHERE publisher = ?1 AND ?2 < url AND NOT allowed
+         ORDER BY url LIMIT ?3",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = statement.query(params![publisher.0, after.unwrap_or(""), most])?;
+    collect(rows, |row| Ok(row.get(0)?))
+}
+
 /// Writes an entry where it differs; gives its number.
 fn put_arc(
     transaction: &Transaction<'_>,

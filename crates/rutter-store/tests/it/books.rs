@@ -67,6 +67,8 @@ pub(crate) fn arc_entries(store: &dyn Store) {
     store.replace_arc(&lease, &mut [entry(1, true), entry(2, false)].into_iter()).unwrap();
     let row = store.arc_entry(&url(2)).unwrap().unwrap();
     assert!(!row.is_allowed && row.json == entry(2, false).to_json());
+    assert_eq!(store.arc_closed(id, None, 9).unwrap(), [url(2)]);
+    assert!(store.arc_closed(id, Some(&url(2)), 9).unwrap().is_empty());
     let delta = [Entry::tombstone(PageUrl::parse(url(1)).unwrap()), entry(2, true), entry(3, true)];
     store.merge_arc(&lease, &mut delta.into_iter()).unwrap();
     let rows = store.arc_entries(id, None, 9).unwrap();
