@@ -59,7 +59,8 @@ impl Overview {
     /// Takes what a judgement itself knows: when a collection was made.
     pub fn see(&mut self, judgement: &Judgement) {
         if let Some(receipt) = &judgement.receipt {
-            self.ages.push(Age { name: judgement.name.clone(), made: receipt.header.generated });
+            self.ages
+                .push(Age { name: judgement.path().into_owned(), made: receipt.header.generated });
         }
     }
 
@@ -71,7 +72,7 @@ impl Overview {
             let is_artefact = !matches!(judgement.kind.name(), "page" | "twin" | "site");
             let size = fs::metadata(dir.join(&judgement.name)).ok().filter(fs::Metadata::is_file);
             if let Some(size) = size.filter(|_| is_artefact) {
-                self.sizes.push(Size { name: judgement.name.clone(), bytes: size.len() });
+                self.sizes.push(Size { name: judgement.path().into_owned(), bytes: size.len() });
             }
             self.see(judgement);
         }

@@ -35,6 +35,11 @@ impl Report {
         Self { mode, ..Self::default() }
     }
 
+    /// For whom it is.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The kept findings in the order they were reported.
     pub fn findings(&self) -> impl Iterator<Item = (Severity, &Finding)> {
         self.kept.iter().map(|(severity, finding)| (*severity, finding))

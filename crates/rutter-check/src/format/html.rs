@@ -8,10 +8,12 @@ mod chart;
 mod files;
 mod rules;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rutter_finding::{Mode, Severity, Verdict};
 
+use crate::Judgement;
 use crate::format::count;
 use crate::format::escape::html;
 use crate::layer::{self, Score, scores_of};
@@ -38,12 +40,31 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     write_contents(out, outcome)?;
     writeln!(out, "<main>")?;
     write_scores(out, &scores_of(outcome))?;
-    rules::write(out, outcome)?;
-    files::write(out, outcome)?;
-    chart::write(out, &outcome.overview)?;
+    let labels = Labels { root: outcome.root() };
+    rules::write(out, outcome, &labels)?;
+    files::write(out, outcome, &labels)?;
+    chart::write(out, &outcome.overview, &labels)?;
     writeln!(out, "</main>")?;
     write_foot(out, outcome)?;
     writeln!(out, "</body>\n</html>")
+}
+
+/// How files are called below a title that names what was judged: where all of
+/// them belong to one folder or site, that is not said for each.
+struct Labels<'o> {
+    root: Option<&'o str>,
+}
+
+impl Labels<'_> {
+    fn of<'j>(&self, judgement: &'j Judgement) -> Cow<'j, str> {
+        if self.root.is_some() { Cow::Borrowed(&judgement.name) } else { judgement.path() }
+    }
+
+    /// The same for a path.
+    fn of_path<'p>(&self, path: &'p str) -> &'p str {
+        let below = |root| path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+        self.root.and_then(below).unwrap_or(path)
+    }
 }
 
 fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Result<()> {

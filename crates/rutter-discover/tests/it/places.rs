@@ -1,6 +1,6 @@
 //! Each place where a site may say something.
 
-use rutter_discover::{Bounds, Clue, Outcome, Rung};
+use rutter_discover::{Bounds, Clue, Memory, Outcome, Rung};
 use rutter_testkit::server::Reply;
 
 use crate::{Bay, arc, codes, collection, entry, index, outcome, spxi, urlset};
@@ -310,4 +310,13 @@ async fn ours_adverts_without_sense() {
     let found = bay.look().await;
     assert_eq!(found.offer.scp.collections, []);
     assert_eq!(codes(&found), ["SC067", "SC067", "SC067", "SC067", "SC068"]);
+}
+
+#[tokio::test] // D17
+async fn ours_a_walk_that_may_fetch_no_more_says_so() {
+    let bay = Bay::new();
+    bay.xml("/sitemap.xml", &urlset(&entry("/a")));
+    let bounds = Bounds { bytes: 1, ..Bounds::LOOK };
+    let found = bay.visit_with(&Memory::default(), bounds).await.unwrap();
+    assert!(codes(&found).contains(&"DC007"), "{:?}", found.findings);
 }

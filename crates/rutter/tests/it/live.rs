@@ -259,3 +259,73 @@ fn ours_a_site_that_cannot_be_reached_ends_with_3() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// What was said under a code, in any file.
+fn details(output: &Output, code: &str) -> Vec<String> {
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let files = value["files"].as_array().unwrap().iter();
+    let findings = files.flat_map(|file| file["findings"].as_array().unwrap());
+    let own = findings.filter(|finding| finding["code"] == code);
+    own.map(|finding| finding["detail"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test] // D89
+fn ours_an_answer_without_end_is_left_aside_and_not_called_missing() {
+    let server = published();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..70 {
+        std::io::Write::write_all(&mut packed, &vec![b' '; 1 << 20]).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    let reply = Reply::file("application/json", "\"a\"", packed).with("Content-Encoding", "gzip");
+    server.route("/arc-sitemap.json", [reply]);
+    let output = check(&server, &AS);
+    let (found, text) = codes(&output);
+    assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{text}");
+    assert_eq!(details(&output, "XL003"), ["not read: more than 67108864 bytes"]);
+}
+
+#[test]
+fn ours_what_lies_beyond_a_bound_is_told_and_not_called_missing() {
+    let server = published();
+    let dir = BUILT.folder.path().join("out");
+    let index = |names: &[&str]| {
+        let entries: String = names
+            .iter()
+            .map(|name| format!("<sitemap><loc>https://harbour.example/{name}</loc></sitemap>"))
+            .collect();
+        let root = "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+        format!("{root}{entries}</sitemapindex>")
+    };
+    let one = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\
+               <url><loc>https://harbour.example/</loc></url></urlset>";
+    let sitemap = std::fs::read(dir.join("sitemap.xml")).unwrap();
+    let xml = |path: &str, bytes: Vec<u8>| {
+        server.route(path, [Reply::file("application/xml", "\"a\"", bytes)]);
+    };
+    xml("/sitemap.xml", index(&["sitemap-1.xml", "sitemap-2.xml", "sitemap-3.xml"]).into());
+    xml("/sitemap-1.xml", sitemap);
+    xml("/sitemap-2.xml", one.into());
+    xml("/sitemap-3.xml", one.into());
+    for (args, wanted) in [
+        (["--sitemaps", "2"], "2 sitemaps were not looked at; --sitemaps sets how many are"),
+        (["--collections", "1"], "collections were not looked at; --collections sets how many are"),
+        (["--packets", "1"], "2 packets were not looked at; --packets sets how many are"),
+    ] {
+        let output = check(&server, &[&AS[..], &args].concat());
+        let (found, text) = codes(&output);
+        assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{args:?} {text}");
+        let details = details(&output, "XL003");
+        assert!(matches!(&*details, [detail] if detail.ends_with(wanted)), "{details:?}");
+    }
+}
+
+#[test]
+fn ours_what_a_server_fails_to_give_is_not_called_missing() {
+    let server = published();
+    for path in ["/llms.txt", "/arc-sitemap.json"] {
+        server.route(path, [Reply::status(500)]);
+    }
+    let (found, text) = codes(&check(&server, &AS));
+    assert!(!found.contains("XL006"), "{text}");
+}

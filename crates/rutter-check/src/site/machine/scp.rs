@@ -1,10 +1,11 @@
 //! Collections: each file is judged with its advert; what the newest snapshot
 //! of a section and the deltas after it deliver goes to the rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read as _};
 
-use rutter_finding::{Finding, FindingSink as _, Place};
+use rutter_fetch::What;
+use rutter_finding::{Finding, FindingSink as _, Place, quoted};
 use rutter_page::{LineDigest, Private};
 use rutter_scp::advert;
 use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
@@ -43,7 +44,15 @@ impl View<'_> {
             let header = self.header_of(file);
             self.machine.collections.push(Held { file, header, receipt: None });
         }
-        let current = self.current();
+        let mut current = self.current();
+        // Half a section tells of pages as they were.
+        let adverts = self.machine.adverts.iter();
+        let cut: HashSet<&str> = adverts
+            .filter(|one| self.files.is_unseen(What::Collection, &one.advert.url))
+            .map(|one| one.advert.section.as_str())
+            .collect();
+        current.retain(|(section, _)| !cut.contains(section.as_str()));
+        self.machine.note_places(self.files);
         let has_all = current.iter().any(|(section, _)| section == "all");
         for (n, (section, used)) in current.iter().enumerate() {
             for idx in used {
@@ -52,9 +61,9 @@ impl View<'_> {
                 self.read_collection(*idx, how);
             }
         }
+        let used: HashSet<usize> = current.into_iter().flat_map(|(_, used)| used).collect();
         for idx in 0..self.machine.collections.len() {
-            let is_current = current.iter().any(|(_, used)| used.contains(&idx));
-            if !is_current && !self.vouch(idx) {
+            if !used.contains(&idx) && !self.vouch(idx) {
                 self.read_collection(idx, Use::Nothing);
             }
         }
@@ -64,14 +73,8 @@ impl View<'_> {
     /// in another coding: it is decoded and compared, not judged again.
     fn vouch(&mut self, idx: usize) -> bool {
         let Some(held) = self.machine.collections.get(idx) else { return false };
-        let (file, path) = (held.file, self.files.path(held.file));
-        let stem = |path: &str| path.find(".scp").and_then(|at| path.get(..at)).map(str::to_owned);
-        let same = self.machine.collections.iter().find(|other| {
-            other.receipt.is_some()
-                && other.file != file
-                && stem(self.files.path(other.file)) == stem(path)
-        });
-        let Some(other) = same else { return false };
+        let file = held.file;
+        let Some(other) = self.machine.other_coding(self.files, file) else { return false };
         let Some(receipt) = other.receipt.clone() else { return false };
         let decoded = |at: u32| {
             let (input, size) = self.files.open(at).ok()?;
@@ -97,8 +100,7 @@ impl View<'_> {
         receipt.coded = size;
         let name = self.files.path(file).to_owned();
         let mut judgement = crate::blank(&name, crate::Kind::Collection, &self.judging.judging);
-        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
-        if let Some(one) = advert {
+        if let Some(one) = self.machine.advert_of(file) {
             let report = &mut judgement.report;
             let compared =
                 advert::compare(&one.advert, &receipt.header, None, report).and_then(|()| {
@@ -170,7 +172,7 @@ impl View<'_> {
 
     fn read_collection(&mut self, idx: usize, how: Use) {
         let Some(file) = self.machine.collections.get(idx).map(|held| held.file) else { return };
-        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
+        let advert = self.machine.advert_of(file);
         let judging = crate::Judging {
             advert: advert.map(|one| one.advert.clone()),
             ..self.judging.judging.clone()
@@ -275,7 +277,11 @@ impl Taking {
                     pieces.extend(words::piece(at, &texts));
                 }
                 for text in &texts {
-                    self.look(text, record.line, at);
+                    self.look(
+                        text,
+                        page.url.key(),
+                        Place::pointer(record.line, format!("/content/{at}")),
+                    );
                 }
             }
         }
@@ -294,14 +300,15 @@ impl Taking {
     }
 
     /// Looks for what no text should hold.
-    fn look(&mut self, text: &str, line: u64, block: u32) {
-        let place = || Place::pointer(line, format!("/content/{block}"));
+    fn look(&mut self, text: &str, url: &str, place: Place) {
         for (kind, mark) in Private::of(text).secrets {
-            self.said.push(Finding::new(&rules::SECRET, place(), format!("{kind} {mark}")));
+            let detail = format!("{}: {kind} {mark}", quoted(url));
+            self.said.push(Finding::new(&rules::SECRET, place.clone(), detail));
         }
         let unseen = rutter_page::Unseen::of(text);
         if !unseen.is_nothing() {
-            self.said.push(Finding::new(&rules::UNSEEN, place(), unseen.shown()));
+            let detail = format!("{}: {}", quoted(url), unseen.shown());
+            self.said.push(Finding::new(&rules::UNSEEN, place, detail));
         }
     }
 }
