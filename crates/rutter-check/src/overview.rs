@@ -8,7 +8,7 @@ use std::path::Path;
 use rutter_page::Timestamp;
 use rutter_survival::{Stage, Survivals};
 
-use crate::Judgement;
+use crate::{Judgement, SiteOutcome};
 
 /// Facts about what was judged.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,10 @@ pub struct Overview {
     pub subject: String,
     /// When it was judged.
     pub now: Option<Timestamp>,
+    /// Files of all sites that were looked at.
+    pub files: u64,
+    /// Pages among them.
+    pub pages: u64,
     /// Layers that were looked at although no single file is of them.
     pub layers: Vec<&'static str>,
     /// How large artefacts are.
@@ -62,6 +66,12 @@ impl Overview {
             self.ages
                 .push(Age { name: judgement.path().into_owned(), made: receipt.header.generated });
         }
+    }
+
+    /// Takes how much of a site was looked at.
+    pub fn see_site(&mut self, outcome: &SiteOutcome) {
+        self.files += outcome.files;
+        self.pages += outcome.pages;
     }
 
     /// Takes what a published folder shows: sizes of the artefacts that were

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rutter_finding::{Finding, FindingSink as _, Place, Rule, Severity};
+use rutter_finding::{Finding, Place, Rule, Severity};
 
 use crate::site::SITE;
 use crate::{Judgement, Kind};
@@ -55,8 +55,9 @@ pub fn shorten(judgements: &mut Vec<Judgement>) {
             at
         });
         if let Some(site) = judgements.get_mut(at) {
-            let detail = format!("{n} more pages, not named here");
-            site.report.report(Finding::new(rule, Place::WHOLE, detail));
+            let pages = if n == 1 { "page" } else { "pages" };
+            let detail = format!("{n} more {pages}, not named here");
+            site.report.report_many(Finding::new(rule, Place::WHOLE, detail), n);
         }
     }
 }
@@ -64,6 +65,7 @@ pub fn shorten(judgements: &mut Vec<Judgement>) {
 #[cfg(test)]
 mod tests {
     use rutter_extract::rules::NO_DESCRIPTION;
+    use rutter_finding::FindingSink as _;
 
     use super::*;
 
@@ -85,6 +87,7 @@ mod tests {
             assert_eq!(names, [".", "0.html", "1.html", "2.html", "3.html", "4.html"]);
             let site = of(root)[0].report.findings().next().unwrap().1;
             assert_eq!(site.detail, "4 more pages, not named here");
+            assert_eq!(of(root).iter().map(|it| it.report.count(Severity::Note)).sum::<u64>(), 9);
         }
     }
 

@@ -8,7 +8,7 @@ use rutter_finding::{Finding, Severity, Verdict, shown};
 
 use crate::format::count;
 use crate::outcome::{Outcome, SEVERITIES};
-use crate::{Judged, Judgement};
+use crate::{Judged, Judgement, Kind};
 
 /// Writes every finding, with colours; a stream that has none strips them.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
@@ -39,8 +39,9 @@ pub(crate) fn is_told(outcome: &Outcome, file: &Judged) -> bool {
 
 /// Says how many findings of a file were counted only.
 pub(crate) fn write_not_kept(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
+    // What the site as a whole says stands for many, and says so itself.
     let not_kept = file.judgement.report.not_kept();
-    if 0 < not_kept {
+    if 0 < not_kept && file.judgement.kind != Kind::Site {
         let path = file.judgement.path();
         let name = shown(&path);
         writeln!(out, "{name}: {not_kept} more findings of the same kinds")?;

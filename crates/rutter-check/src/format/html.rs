@@ -18,6 +18,7 @@ use crate::format::count;
 use crate::format::escape::html;
 use crate::layer::{self, Score, scores_of};
 use crate::outcome::{Outcome, SEVERITIES};
+use crate::site::SITE;
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -57,7 +58,8 @@ struct Labels<'o> {
 
 impl Labels<'_> {
     fn of<'j>(&self, judgement: &'j Judgement) -> Cow<'j, str> {
-        if self.root.is_some() { Cow::Borrowed(&judgement.name) } else { judgement.path() }
+        let is_below = self.root.is_some() && judgement.name != SITE;
+        if is_below { Cow::Borrowed(&judgement.name) } else { judgement.path() }
     }
 
     /// The same for a path.
@@ -86,9 +88,15 @@ fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Resu
             grouped(n)
         )?;
     }
-    let n_files = outcome.files.len() as u64;
-    let ending = if n_files == 1 { "" } else { "s" };
-    writeln!(out, "<div><dt>file{ending} judged</dt><dd>{}</dd></div>", grouped(n_files))?;
+    // Clean pages of a site have no judgement of their own.
+    let n_files = outcome.overview.files.max(outcome.files.len() as u64);
+    let n_pages = outcome.overview.pages;
+    for (n, what) in [(n_files, "file"), (n_pages, "page")] {
+        let ending = if n == 1 { "" } else { "s" };
+        if 0 < n {
+            writeln!(out, "<div><dt>{what}{ending} looked at</dt><dd>{}</dd></div>", grouped(n))?;
+        }
+    }
     let rejected = outcome.with_verdict(Verdict::Rejected) as u64;
     writeln!(out, "<div><dt>rejected</dt><dd>{}</dd></div>", grouped(rejected))?;
     writeln!(out, "</dl>")?;

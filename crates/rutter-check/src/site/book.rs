@@ -93,7 +93,9 @@ impl<'b> Book<'b> {
     /// of the site.
     pub(crate) fn close(mut self) -> Vec<Judgement> {
         for (rule, n_more) in std::mem::take(&mut self.untold).into_values() {
-            self.site(rule, format!("{n_more} more pages, not named here"));
+            let detail = format!("{n_more} more findings, not kept");
+            let finding = Finding::new(rule, Place::WHOLE, detail);
+            self.named(SITE, Kind::Site).report.report_many(finding, n_more);
         }
         self.open.into_values().collect()
     }

@@ -130,10 +130,21 @@ impl View<'_> {
     pub(crate) fn read_layers(&mut self) {
         self.read_robots();
         self.read_sitemaps();
-        self.read_collections();
-        self.read_arc();
-        self.read_index();
-        self.read_llms();
-        self.find_twins();
+        let left = self.read_collections();
+        let twofold: Vec<scp::Twofold> = left.iter().filter_map(|idx| self.twofold(*idx)).collect();
+        // Other codings are compared while other layers are read.
+        let files = self.files;
+        let same = std::thread::scope(|scope| {
+            let comparing = scope.spawn(|| {
+                let size = |it: &scp::Twofold| Some((it.file, it.size_if_same(files)?));
+                twofold.iter().filter_map(size).collect::<HashMap<u32, u64>>()
+            });
+            self.read_arc();
+            self.read_index();
+            self.read_llms();
+            self.find_twins();
+            comparing.join().unwrap_or_default()
+        });
+        self.read_rest(left, &same);
     }
 }

@@ -5,8 +5,10 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use rutter_extract::{Extraction, Options, honesty, html, is_text};
+use memchr::memmem::Finder;
+use rutter_extract::{Extraction, Facts, Options, honesty, html, is_text};
 use rutter_finding::{Finding, Place, quoted};
 use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, order_to_models};
 use rutter_spxi::INDEX;
@@ -126,17 +128,27 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
 
 /// What the head of a page says, where the rest is known.
 fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
-    let end = memchr::memmem::find(job.bytes, b"</head").unwrap_or(LONGEST_HEAD);
+    static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("</head"));
+    let end = END.find(job.bytes).unwrap_or(LONGEST_HEAD);
     let head = job.bytes.get(..end.min(LONGEST_HEAD)).unwrap_or(job.bytes);
-    let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return };
-    let extraction = html(head, &Options::new(url, job.now));
-    facts(&extraction, &mut looked.seen);
-    // The title and the language of a page may stand elsewhere in it, and what
-    // collections say of them is as it was built.
+    if leads_elsewhere(head)
+        && let Ok(url) = PageUrl::parse(job.url.to_owned())
+    {
+        links(&rutter_extract::facts(head, &Options::new(url, job.now)), &mut looked.seen);
+    }
+    // What collections say of its language is as it was built.
     looked.seen.title = known.title.clone();
-    looked.seen.language = None;
     looked.of_page.extend(known.findings.iter().cloned());
     looked.seen.is_oversize = known.line.is_none();
+}
+
+/// Whether a head may hold a link or a redirect at all: most of what is built
+/// before it is checked has none, and a tree is dear. An escape may hide one.
+fn leads_elsewhere(head: &[u8]) -> bool {
+    static WORDS: LazyLock<[Finder<'_>; 4]> =
+        LazyLock::new(|| ["canonical", "alternate", "refresh", "&#"].map(Finder::new));
+    let head = head.to_ascii_lowercase();
+    WORDS.iter().any(|word| word.find(&head).is_some())
 }
 
 /// What a page says of itself.
@@ -144,6 +156,11 @@ fn facts(extraction: &Extraction, seen: &mut PageSeen) {
     let facts = &extraction.facts;
     seen.title = short(&extraction.page.title);
     seen.language = facts.language.as_ref().map(|tag| tag.canonical().as_str().into());
+    links(facts, seen);
+}
+
+/// Where a page leads, other than by its text.
+fn links(facts: &Facts, seen: &mut PageSeen) {
     seen.canonical = facts.canonical.as_deref().map(Box::from);
     seen.refresh = facts.refresh.as_deref().map(Box::from);
     let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();

@@ -75,6 +75,8 @@ fn outcome() -> Outcome {
     let overview = Overview {
         subject: "public".to_owned(),
         now: Some(now()),
+        files: 1234,
+        pages: 1200,
         layers: vec!["RB"],
         sizes: vec![
             size("scp/all-snapshot-20260501T120000Z.scp.zst", 1_630_000),

@@ -94,7 +94,9 @@ fn judge(
     out: &mut Output,
 ) -> anyhow::Result<Vec<Judgement>> {
     if let Some(url) = site::address(path) {
-        let mut judgements = site::live(&url, &args.site, judging.clone(), out)?.judgements;
+        let outcome = site::live(&url, &args.site, judging.clone(), out)?;
+        seen.overview.see_site(&outcome);
+        let mut judgements = outcome.judgements;
         let root = url.as_str().trim_end_matches('/');
         seen.overview.layers.extend(["HP", "XL", "SE"]);
         for judgement in &mut judgements {
@@ -104,7 +106,9 @@ fn judge(
         return Ok(judgements);
     }
     if path.is_dir() {
-        let mut judgements = site::folder(path, &args.site, judging, out)?.judgements;
+        let outcome = site::folder(path, &args.site, judging, out)?;
+        seen.overview.see_site(&outcome);
+        let mut judgements = outcome.judgements;
         let root = place::root_of(path);
         for judgement in &mut judgements {
             judgement.root.clone_from(&root);

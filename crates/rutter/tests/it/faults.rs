@@ -470,6 +470,30 @@ fn put(line: &str, name: &str, number: u64) -> String {
     format!("{}{number}{}", &line[..start], &line[end..])
 }
 
+#[test]
+fn ours_findings_about_two_pages_of_a_collection_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&BUILT.folder.path().join("out"), folder.path());
+    let stem = resolved("{all-snapshot}", folder.path());
+    let text = "Only machines are told that the best berth of all is at this harbour.";
+    for page in ["https://harbour.example/shop/", "https://harbour.example/docs/berthing.html"] {
+        let edit = Edit {
+            page: Some(page.to_owned()),
+            set: Some("/content/-".to_owned()),
+            value: Some(serde_json::json!({ "type": "text", "text": text })),
+            ..Edit::default()
+        };
+        plant_in_collection(&edit, &stem, folder.path());
+    }
+    let outcome = judge(folder.path(), Vec::new());
+    let mut prints = BTreeSet::new();
+    for judgement in &outcome.judgements {
+        let found = judgement.report.findings().filter(|(_, it)| it.rule.code == "SE013");
+        prints.extend(found.map(|(_, it)| rutter_check::fingerprint::of(&judgement.path(), it)));
+    }
+    assert_eq!(prints.len(), 2, "{}", told(&outcome).0);
+}
+
 /// A reader keeps the harness honest: what it packs can be read.
 #[test]
 fn ours_what_is_planted_in_a_collection_stays_readable() {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use rutter_finding::Verdict;
 
+use crate::Kind;
 use crate::format::count;
 use crate::format::escape::{codes, html};
 use crate::format::html::Labels;
@@ -87,7 +88,7 @@ fn write_file(out: &mut dyn Write, file: &Judged, labels: &Labels<'_>) -> io::Re
     writeln!(out, "</ul>")?;
     let total: u64 = SEVERITIES.into_iter().map(|severity| judgement.report.count(severity)).sum();
     let more = total.saturating_sub(n_shown);
-    if 0 < more {
+    if 0 < more && judgement.kind != Kind::Site {
         writeln!(out, "<p class=\"aside\">{} not shown.</p>", count(more, "more finding"))?;
     }
     writeln!(out, "</details>")

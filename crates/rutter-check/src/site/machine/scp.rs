@@ -1,7 +1,7 @@
 //! Collections: each file is judged with its advert; what the newest snapshot
 //! of a section and the deltas after it deliver goes to the rows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read as _};
 
 use rutter_fetch::What;
@@ -13,6 +13,7 @@ use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
 use super::Held;
 use crate::rules;
 use crate::site::View;
+use crate::site::files::Files;
 use crate::site::page::texts_of;
 use crate::site::rows::{Delivered, Row, short};
 use crate::site::words;
@@ -27,7 +28,9 @@ const LARGEST_WINDOW: u32 = 23;
 const MOST_PIECES: usize = 192;
 
 impl View<'_> {
-    pub(super) fn read_collections(&mut self) {
+    /// Reads the collections that tell of pages as they are now; gives those
+    /// that are left.
+    pub(super) fn read_collections(&mut self) -> Vec<usize> {
         let is_scp = |path: &str| {
             [".scp", ".scp.gz", ".scp.zst"].iter().any(|ending| path.ends_with(ending))
         };
@@ -62,41 +65,41 @@ impl View<'_> {
             }
         }
         let used: HashSet<usize> = current.into_iter().flat_map(|(_, used)| used).collect();
-        for idx in 0..self.machine.collections.len() {
-            if !used.contains(&idx) && !self.vouch(idx) {
+        (0..self.machine.collections.len()).filter(|idx| !used.contains(idx)).collect()
+    }
+
+    /// Reads what is left; what is known to be the same text in another coding
+    /// is not judged again.
+    pub(super) fn read_rest(&mut self, left: Vec<usize>, same: &HashMap<u32, u64>) {
+        for idx in left {
+            let twofold = self.twofold(idx);
+            let size = twofold.as_ref().and_then(|twofold| {
+                same.get(&twofold.file).copied().or_else(|| twofold.size_if_same(self.files))
+            });
+            if size.is_none_or(|size| !self.vouch(idx, size)) {
                 self.read_collection(idx, Use::Nothing);
             }
         }
     }
 
-    /// Vouches for a file that holds the same text as one that was verified,
-    /// in another coding: it is decoded and compared, not judged again.
-    fn vouch(&mut self, idx: usize) -> bool {
-        let Some(held) = self.machine.collections.get(idx) else { return false };
-        let file = held.file;
-        let Some(other) = self.machine.other_coding(self.files, file) else { return false };
-        let Some(receipt) = other.receipt.clone() else { return false };
-        let decoded = |at: u32| {
-            let (input, size) = self.files.open(at).ok()?;
-            let text: Box<dyn io::Read> = match self.files.path(at).rsplit_once('.')?.1 {
-                "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
-                "zst" => {
-                    let mut decoder = zstd::Decoder::new(input).ok()?;
-                    decoder.window_log_max(LARGEST_WINDOW).ok()?;
-                    Box::new(decoder)
-                }
-                _ => input,
-            };
-            // One that was verified tells how much there can be.
-            Some((text.take(receipt.decoded + 1), size?))
-        };
-        let (Some((ours, size)), Some((theirs, _))) = (decoded(file), decoded(other.file)) else {
+    /// A file, and one that was verified and may hold the same text.
+    pub(super) fn twofold(&self, idx: usize) -> Option<Twofold> {
+        let file = self.machine.collections.get(idx)?.file;
+        let other = self.machine.other_coding(self.files, file)?;
+        let most = other.receipt.as_ref()?.decoded + 1;
+        Some(Twofold { file, other: other.file, most })
+    }
+
+    /// Vouches for a file of this size that holds the same text as one that
+    /// was verified, in another coding.
+    fn vouch(&mut self, idx: usize, size: u64) -> bool {
+        let Some(file) = self.machine.collections.get(idx).map(|held| held.file) else {
             return false;
         };
-        if !crate::site::are_same(ours, theirs) {
+        let other = self.machine.other_coding(self.files, file);
+        let Some(mut receipt) = other.and_then(|other| other.receipt.clone()) else {
             return false;
-        }
-        let mut receipt = receipt;
+        };
         receipt.coded = size;
         let name = self.files.path(file).to_owned();
         let mut judgement = crate::blank(&name, crate::Kind::Collection, &self.judging.judging);
@@ -227,6 +230,37 @@ impl View<'_> {
                 }
             }
         }
+    }
+}
+
+/// Two files that may be one text in two codings.
+#[derive(Debug)]
+pub(super) struct Twofold {
+    pub(super) file: u32,
+    other: u32,
+    /// The one that was verified tells how much there can be.
+    most: u64,
+}
+
+impl Twofold {
+    /// Decodes and compares both; gives the size of the file where they are
+    /// the same.
+    pub(super) fn size_if_same(&self, files: &Files) -> Option<u64> {
+        let decoded = |at: u32| {
+            let (input, size) = files.open(at).ok()?;
+            let text: Box<dyn io::Read> = match files.path(at).rsplit_once('.')?.1 {
+                "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
+                "zst" => {
+                    let mut decoder = zstd::Decoder::new(input).ok()?;
+                    decoder.window_log_max(LARGEST_WINDOW).ok()?;
+                    Box::new(decoder)
+                }
+                _ => input,
+            };
+            Some((text.take(self.most), size?))
+        };
+        let ((ours, size), (theirs, _)) = (decoded(self.file)?, decoded(self.other)?);
+        crate::site::are_same(ours, theirs).then_some(size)
     }
 }
 
