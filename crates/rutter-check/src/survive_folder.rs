@@ -47,7 +47,8 @@ pub enum SurviveError {
 
 /// Reads an index; a pipe is none, nor is what is larger than one may be (D89).
 fn read_bounded(files: &Files) -> io::Result<Vec<u8>> {
-    let at = files.find(INDEX).ok_or(io::ErrorKind::NotFound)?;
+    let absent = || io::Error::new(io::ErrorKind::NotFound, "there is no such file");
+    let at = files.find(INDEX).ok_or_else(absent)?;
     files.read(at, LARGEST_INDEX as u64)?.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
 }
 
