@@ -143,10 +143,11 @@ fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
 }
 
 /// Whether a head may hold a link or a redirect at all: most of what is built
-/// before it is checked has none, and a tree is dear. An escape may hide one.
+/// before it is checked has none, and a tree is dear. An escape may hide one,
+/// and so may characters of two bytes.
 fn leads_elsewhere(head: &[u8]) -> bool {
-    static WORDS: LazyLock<[Finder<'_>; 4]> =
-        LazyLock::new(|| ["canonical", "alternate", "refresh", "&#"].map(Finder::new));
+    static WORDS: LazyLock<[Finder<'_>; 5]> =
+        LazyLock::new(|| ["canonical", "alternate", "refresh", "&#", "\0"].map(Finder::new));
     let head = head.to_ascii_lowercase();
     WORDS.iter().any(|word| word.find(&head).is_some())
 }

@@ -211,13 +211,14 @@ fn known(state: &Path, out: &mut Output) -> Vec<Known> {
         }
     };
     let page = |one: rutter_build::Remembered| {
+        let closed = one.is_closed().then_some(Closed::Away);
         let known = Known {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
-            closed: one.barred.map(|_| Closed::Away),
+            closed,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)
