@@ -85,7 +85,7 @@ mod tests {
         for root in ["public", "staging"] {
             let names: Vec<&str> = of(root).iter().map(|it| it.name.as_str()).collect();
             assert_eq!(names, [".", "0.html", "1.html", "2.html", "3.html", "4.html"]);
-            let site = of(root)[0].report.findings().next().unwrap().1;
+            let site = of(root).first().unwrap().report.findings().next().unwrap().1;
             assert_eq!(site.detail, "4 more pages, not named here");
             assert_eq!(of(root).iter().map(|it| it.report.count(Severity::Note)).sum::<u64>(), 9);
         }
