@@ -18,13 +18,14 @@ const GOALS: [f64; 2] = [1.25, 5.0];
 pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u64> {
     let known = state.map(rutter_build::remembered).transpose()?.unwrap_or_default();
     let page = |one: rutter_build::Remembered| {
+        let closed = one.is_closed().then_some(Closed::Away);
         let known = Known {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
-            closed: one.barred.map(|_| Closed::Away),
+            closed,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)

@@ -2,13 +2,18 @@
 //! pages whose bytes are the same need not be read again.
 
 use std::path::Path;
+use std::sync::mpsc;
 
 use rutter_page::{Digest, LineDigest};
 
 use crate::error::BuildError;
+use crate::gate::Bar;
 use crate::manifest::Manifest;
 use crate::pack::Records;
 use crate::state::{Paths, whole};
+
+/// Texts that may wait to be hashed.
+const WAITING: usize = 64;
 
 /// A page as the last build read it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +34,14 @@ pub struct Remembered {
     pub findings: Vec<(String, String)>,
 }
 
+impl Remembered {
+    /// Whether it may not leave by what it or its owner says. A page with too
+    /// many blocks for a collection is open all the same.
+    pub fn is_closed(&self) -> bool {
+        self.barred.as_deref().is_some_and(|reason| Bar::of_reason(reason) != Some(Bar::Oversize))
+    }
+}
+
 /// Whether the state tells of files in this folder.
 pub fn is_built_into(state: &Path, folder: &Path) -> bool {
     let list = Manifest::load(&Paths::new(state).files());
@@ -39,19 +52,35 @@ pub fn is_built_into(state: &Path, folder: &Path) -> bool {
 /// nothing where there is no state.
 pub fn remembered(state: &Path) -> Result<Vec<Remembered>, BuildError> {
     let mut all = Vec::new();
-    let paths = Paths::new(state);
-    Records::open(&paths.pack())?.every(&mut |url, record| {
-        let Some(source) = Digest::parse(&record.meta.source) else { return };
-        let digest = |bytes: &[u8]| (!bytes.is_empty()).then(|| LineDigest::of(bytes));
-        all.push(Remembered {
-            url: url.to_owned(),
-            source,
-            line: digest(&record.line),
-            twin: digest(&record.markdown),
-            title: record.meta.title.clone(),
-            barred: record.meta.barred.clone(),
-            findings: record.meta.findings.clone(),
+    let mut records = Records::open(&Paths::new(state).pack())?;
+    // One thread unpacks, another hashes what the first unpacked.
+    let digests = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<[Vec<u8>; 2]>(WAITING);
+        let hashing = scope.spawn(move || {
+            let digest = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| LineDigest::of(&bytes));
+            receiver.into_iter().map(|texts| texts.map(digest)).collect::<Vec<_>>()
         });
+        let unpacked = records.every(&mut |url, record| {
+            let Some(source) = Digest::parse(&record.meta.source) else { return };
+            // It hears until the last one is sent.
+            drop(sender.send([record.line.clone(), record.markdown.clone()]));
+            all.push(Remembered {
+                url: url.to_owned(),
+                source,
+                line: None,
+                twin: None,
+                title: record.meta.title.clone(),
+                barred: record.meta.barred.clone(),
+                findings: record.meta.findings.clone(),
+            });
+        });
+        drop(sender);
+        unpacked.map(|()| hashing.join().unwrap_or_default())
     })?;
+    // A page whose digests are lost is one that nobody remembers.
+    all.truncate(digests.len());
+    for (page, [line, twin]) in all.iter_mut().zip(digests) {
+        (page.line, page.twin) = (line, twin);
+    }
     Ok(all)
 }

@@ -10,6 +10,7 @@ mod pages;
 mod presence;
 mod values;
 
+use rutter_fetch::What;
 use rutter_finding::{Finding, Place, Rule, quoted};
 
 use crate::rules;
@@ -34,14 +35,19 @@ fn missing_layers(view: &mut View<'_>) {
     }
     let machine = &view.machine;
     let layers = [
-        ("sitemap.xml", machine.sitemaps.is_empty()),
-        ("robots.txt", machine.robots.is_none()),
-        ("llms.txt", machine.llms.is_empty()),
-        ("collections (SCP)", machine.collections.is_empty()),
-        ("arc-sitemap.json", machine.arc.is_none()),
+        ("sitemap.xml", What::Sitemap, machine.sitemaps.is_empty()),
+        ("robots.txt", What::Robots, machine.robots.is_none()),
+        ("llms.txt", What::Llms, machine.llms.is_empty()),
+        ("collections (SCP)", What::Collection, machine.collections.is_empty()),
+        ("arc-sitemap.json", What::Arc, machine.arc.is_none()),
     ];
-    for (name, is_missing) in layers {
-        if is_missing {
+    // A sitemap that was not looked at may advertise collections.
+    let is_open = |what| {
+        let files = view.files;
+        files.may_be_more(what) || what == What::Collection && files.may_be_more(What::Sitemap)
+    };
+    for (name, what, is_missing) in layers {
+        if is_missing && !is_open(what) {
             view.book.site(&rules::LAYER_MISSING, name);
         }
     }

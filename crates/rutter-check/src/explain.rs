@@ -63,6 +63,25 @@ pub fn example(code: &str) -> Option<&'static Example> {
     all().get(code)
 }
 
+/// Layers whose examples are judged wherever they are not words.
+const JUDGED: [&str; 7] = ["RB", "LL", "SM", "SC", "AR", "SX", "HT"];
+
+/// Tells whether the example of a rule is a file, or a part of one, that shows
+/// the rule broken by itself; the tests judge it then.
+///
+/// Rules about a whole site need more than one file: the suite of small sites
+/// in `conformance/vectors/spxi` judges them. Annotations are judged by the
+/// tests of `rutter-arc`.
+pub fn is_judged(code: &str) -> bool {
+    let Some((layer, number)) = code.split_at_checked(2) else { return false };
+    let needs_more = match (layer, number.parse()) {
+        ("SX", Ok(90..=109)) | ("AR", Ok(90_u32..)) => true,
+        (_, number) => number.is_err(),
+    };
+    let is_file = example(code).is_some_and(|example| !example.place.is_empty());
+    is_file && JUDGED.contains(&layer) && !needs_more
+}
+
 /// All examples by code.
 pub fn all() -> &'static BTreeMap<&'static str, Example> {
     static ALL: OnceLock<BTreeMap<&'static str, Example>> = OnceLock::new();

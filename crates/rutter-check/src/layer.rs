@@ -131,14 +131,7 @@ mod tests {
             report.report(Finding::new(&rutter_scp::rules::BLANK_LINE, Place::line(line), ""));
         }
         report.report(Finding::new(&rutter_scp::rules::NO_CHECKSUM, Place::WHOLE, ""));
-        let judgement = Judgement {
-            name: "a.scp".to_owned(),
-            kind: Kind::Collection,
-            report,
-            refused: None,
-            receipt: None,
-            entries: None,
-        };
+        let judgement = Judgement { report, ..Judgement::clean("", "a.scp", Kind::Collection) };
         let scores = scores(&["XL"], [judgement].iter());
         let wanted = Score { layer: "SC", points: 74, broken: [1, 0, 1], findings: 151 };
         let clean = Score { layer: "XL", points: 100, broken: [0; 3], findings: 0 };

@@ -3,9 +3,9 @@
 //! A [`Subject`] is one file; [`check`] sees what it is and makes a
 //! [`Judgement`] of it. [`check_folder`] judges a whole site: every file by
 //! itself, and what all layers say of the same page; [`check_live`] does so for
-//! one that is asked over the network. [`check_spxi_folder`] judges an SPXI index
-//! with the site it describes. An [`Outcome`] is what a run has to tell;
-//! [`mod@format`] turns it into text for people and programs, with the lines
+//! one that is asked over the network. [`survive_folder`] follows the markers of a
+//! site. An [`Outcome`] is what a run has to tell;
+//! [`quota`] leaves of it what can be read; [`mod@format`] turns it into text for people and programs, with the lines
 //! that [`excerpt`] took. [`baseline`] knows what was found before, [`registry`]
 //! every rule there is, [`explain`] their examples.
 //!
@@ -27,14 +27,15 @@ mod live;
 mod locate;
 pub mod outcome;
 pub mod overview;
+pub mod quota;
 pub mod registry;
 pub mod rules;
 mod signpost;
 mod site;
 mod spxi;
-mod spxi_folder;
 mod survive_folder;
 
+use std::borrow::Cow;
 use std::io;
 
 use rutter_arc::ArcError;
@@ -48,7 +49,6 @@ pub use live::{LiveBounds, check_live};
 pub use outcome::{Judged, Outcome};
 pub use overview::Overview;
 pub use site::{Closed, Home, Known, SiteJudging, SiteOutcome, check_folder};
-pub use spxi_folder::{MarkerFinder, SpxiFolder, check_spxi_folder};
 pub use survive_folder::{SurviveError, Survived, survive_folder};
 
 /// What is judged.
@@ -123,7 +123,11 @@ impl Kind {
 /// What came of it.
 #[derive(Debug)]
 pub struct Judgement {
-    /// What was judged.
+    /// The folder or the site it belongs to, as whoever asked would write it;
+    /// empty for a file of its own.
+    pub root: String,
+    /// What was judged, by its path below the folder or by its address; a
+    /// folder or site as a whole is called `.`.
     pub name: String,
     /// What it is.
     pub kind: Kind,
@@ -138,6 +142,40 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Where it is, seen from where the check was asked for: names are told
+    /// apart by it, also those of two folders.
+    ///
+    /// ```
+    /// # use rutter_check::{Judgement, Kind};
+    /// let page = Judgement::clean("public", "blog/a.html", Kind::Page);
+    /// assert_eq!(page.path(), "public/blog/a.html");
+    /// let site = Judgement::clean("public", ".", Kind::Site);
+    /// assert_eq!(site.path(), "public");
+    /// ```
+    pub fn path(&self) -> Cow<'_, str> {
+        let is_address = self.name.starts_with("https://") || self.name.starts_with("http://");
+        match (self.root.as_str(), self.name.as_str()) {
+            ("" | ".", name) => Cow::Borrowed(name),
+            (root, ".") => Cow::Borrowed(root),
+            (_, name) if is_address => Cow::Borrowed(name),
+            (root, name) if root.ends_with('/') => Cow::Owned(format!("{root}{name}")),
+            (root, name) => Cow::Owned(format!("{root}/{name}")),
+        }
+    }
+
+    /// Nothing found yet, for a publisher.
+    pub fn clean(root: &str, name: &str, kind: Kind) -> Self {
+        Self {
+            root: root.to_owned(),
+            name: name.to_owned(),
+            kind,
+            report: Report::new(Mode::Strict),
+            refused: None,
+            receipt: None,
+            entries: None,
+        }
+    }
+
     /// Accepted or rejected; what is refused stays so, whatever is ignored.
     pub fn verdict(&self) -> Verdict {
         if self.refused.is_some() { Verdict::Rejected } else { self.report.verdict() }
@@ -195,14 +233,7 @@ pub(crate) fn judge_arc(
 
 /// A judgement with nothing in it.
 pub(crate) fn blank(name: &str, kind: Kind, judging: &Judging) -> Judgement {
-    Judgement {
-        name: name.to_owned(),
-        kind,
-        report: Report::new(judging.mode),
-        refused: None,
-        receipt: None,
-        entries: None,
-    }
+    Judgement { report: Report::new(judging.mode), ..Judgement::clean("", name, kind) }
 }
 
 fn judge_as(

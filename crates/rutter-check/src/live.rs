@@ -10,10 +10,12 @@
 mod answer;
 mod plan;
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use rutter_fetch::decode::DecodeError;
 use rutter_fetch::{
-    Body, Cause, Client, FetchError, Fetched, Probe, Request, Url, Validators, What,
+    BadAnswer, Body, Cause, Client, FetchError, Fetched, Probe, Request, Url, Validators, What,
 };
 use rutter_finding::{Finding, Place, Rule};
 
@@ -27,18 +29,27 @@ pub struct LiveBounds {
     pub pages: usize,
     /// Sitemaps, those an index names included.
     pub sitemaps: usize,
-    /// Collections.
+    /// Collections; a section is fetched whole or not at all.
     pub collections: usize,
-    /// Packets and days of ARC, each.
-    pub others: usize,
+    /// Packets of entities.
+    pub packets: usize,
+    /// Bytes of one file, before and after its codings are undone; collections
+    /// go to the disk as they come, and may be larger.
+    pub file: u64,
     /// Bytes in all.
     pub bytes: u64,
 }
 
 impl LiveBounds {
     /// A look that costs a host little.
-    pub const USUAL: Self =
-        Self { pages: 30, sitemaps: 20, collections: 12, others: 10, bytes: 512 << 20 };
+    pub const USUAL: Self = Self {
+        pages: 30,
+        sitemaps: 100,
+        collections: 100,
+        packets: 50,
+        file: 64 << 20,
+        bytes: 512 << 20,
+    };
 }
 
 /// Where the site is asked for, and where it says that it is.
@@ -72,7 +83,8 @@ pub async fn check_live(
     let probe = client.probe(site).await?;
     let live = Home::parse(site.as_str()).or_else(|| home.clone());
     let Some(live) = live else {
-        return Ok(check_files(&Files::fetched(Vec::new()), None, Vec::new(), judging, Vec::new()));
+        let nothing = Files::fetched(Vec::new(), BTreeSet::new());
+        return Ok(check_files(&nothing, None, Vec::new(), judging, Vec::new()));
     };
     let place = Twofold { home: home.clone().unwrap_or_else(|| live.clone()), live };
     let mut visit = Visit {
@@ -83,6 +95,8 @@ pub async fn check_live(
         folder: folder.to_owned(),
         probe,
         files: Vec::new(),
+        asked: HashSet::new(),
+        unseen: BTreeSet::new(),
         found: Vec::new(),
         n_bytes: 0,
         last_validators: Validators::default(),
@@ -94,7 +108,7 @@ pub async fn check_live(
         visit.say(place.home.as_str(), &rules::NOT_HTTPS, String::new());
     }
     visit.all().await?;
-    let files = Files::fetched(visit.files);
+    let files = Files::fetched(visit.files, visit.unseen);
     Ok(check_files(&files, Some(place.home), Vec::new(), judging, visit.found))
 }
 
@@ -107,6 +121,10 @@ struct Visit<'c> {
     folder: std::path::PathBuf,
     probe: Probe,
     files: Vec<OneFile>,
+    /// Addresses that were asked for.
+    asked: HashSet<String>,
+    /// What may be there and was not looked at: nobody may call it missing.
+    unseen: BTreeSet<(What, String)>,
     found: Vec<(String, Finding)>,
     n_bytes: u64,
     /// What the last answer can be asked for again with.
@@ -133,25 +151,28 @@ impl Visit<'_> {
         what: What,
         said: Said,
     ) -> Result<Option<Vec<u8>>, FetchError> {
-        if self.files.iter().any(|file| *file.path == *url) {
+        let Some(live) = self.place.to_live(url) else { return Ok(None) };
+        if !self.asked.insert(url.to_owned()) {
             return Ok(None);
         }
-        let Some(live) = self.place.to_live(url) else { return Ok(None) };
-        if self.bounds.bytes < self.n_bytes {
-            self.say(url, &rules::STOPPED, format!("{} bytes were fetched", self.n_bytes));
+        let left = self.bounds.bytes.saturating_sub(self.n_bytes);
+        if left == 0 {
+            self.pass(url, what, format!("{} bytes were fetched", self.n_bytes));
             return Ok(None);
         }
         let spool = self.folder.join(format!("{:06}", self.files.len()));
         let is_collection = what == What::Collection;
+        let most = if is_collection { left } else { left.min(self.bounds.file) };
         let request = Request {
             site: Some(self.site.clone()),
             spool: is_collection.then(|| spool.clone()),
+            most: Some(most),
             ..Request::new(live.clone(), what)
         };
         let answer = match self.client.fetch(&request).await {
             Ok(answer) => answer,
             Err(error) => {
-                self.failed(url, said, &error);
+                self.failed(url, what, said, most, &error);
                 // A host that cannot be reached at all is no finding.
                 let is_first = self.files.is_empty() && what == What::Robots;
                 let is_network = matches!(error.cause, Cause::Network(_));
@@ -163,15 +184,23 @@ impl Visit<'_> {
             if said == Said::Announced {
                 self.say(url, &rules::STATUS, format!("status {}", answer.status));
             }
+            if !matches!(answer.status, 404 | 410) {
+                self.unseen.insert((what, url.to_owned()));
+            }
             return Ok(None);
         }
         let (bytes, text) = match &answer.body {
             Body::Spooled { length, .. } => (*length, Vec::new()),
             _ => {
-                let text = match answer.text(what) {
+                let text = match answer.text_within(what, most) {
                     Ok(text) => text,
+                    Err(DecodeError::TooLarge(_)) => {
+                        self.pass(url, what, too_large(most));
+                        return Ok(None);
+                    }
                     Err(error) => {
                         self.say(url, &rules::CODING, error.to_string());
+                        self.unseen.insert((what, url.to_owned()));
                         return Ok(None);
                     }
                 };
@@ -199,16 +228,33 @@ impl Visit<'_> {
         Ok(Some(text))
     }
 
-    fn failed(&mut self, url: &str, said: Said, error: &FetchError) {
+    /// Leaves a file aside that may be there, and says why.
+    fn pass(&mut self, url: &str, what: What, why: String) {
+        self.say(url, &rules::STOPPED, why);
+        self.unseen.insert((what, url.to_owned()));
+    }
+
+    fn failed(&mut self, url: &str, what: What, said: Said, most: u64, error: &FetchError) {
+        self.unseen.insert((what, url.to_owned()));
         match &error.cause {
             Cause::Refused(why) => {
                 self.say(url, &rules::STOPPED, format!("not fetched: {why}"));
+            }
+            Cause::Answer(BadAnswer::TooLarge { .. }) => {
+                self.say(url, &rules::STOPPED, too_large(most));
             }
             cause if said == Said::Announced => {
                 self.say(url, &rules::STATUS, cause.to_string());
             }
             _ => {}
         }
+    }
+
+    /// Says of the whole site that some of it was not looked at.
+    fn cut(&mut self, n_unseen: usize, what: &str, setting: &str) {
+        let home = self.place.home.as_str().to_owned();
+        let detail = format!("{n_unseen} {what} were not looked at; {setting} sets how many are");
+        self.say(&home, &rules::STOPPED, detail);
     }
 
     /// Whether an answer is what was asked for.
@@ -246,4 +292,8 @@ impl Visit<'_> {
         }
         Ok(())
     }
+}
+
+fn too_large(most: u64) -> String {
+    format!("not read: more than {most} bytes")
 }

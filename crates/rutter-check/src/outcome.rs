@@ -68,9 +68,14 @@ impl Told<'_> {
         format!("{}{gap}{detail}", self.finding.rule.title)
     }
 
-    /// `file`, `file:7` or `file:7:12`, whatever hides in the name escaped.
+    /// `file`, `file:7` or `file:7:12`, whatever hides in the path escaped.
     pub fn whereabouts(&self) -> String {
-        let mut text = rutter_finding::shown(&self.judgement.name).into_owned();
+        self.place_in(&self.judgement.path())
+    }
+
+    /// The same of a file that is called so.
+    pub(crate) fn place_in(&self, name: &str) -> String {
+        let mut text = rutter_finding::shown(name).into_owned();
         let column = self.column().filter(|_| self.line().is_some());
         for number in self.line().into_iter().chain(column) {
             text.push(':');
@@ -81,7 +86,7 @@ impl Told<'_> {
 
     /// What stays the same when lines move; see [`fingerprint`].
     pub fn fingerprint(&self) -> String {
-        fingerprint::of(&self.judgement.name, self.finding)
+        fingerprint::of(&self.judgement.path(), self.finding)
     }
 }
 
@@ -99,6 +104,13 @@ impl Judged {
 }
 
 impl Outcome {
+    /// The folder or site that all files belong to, where they belong to one.
+    pub fn root(&self) -> Option<&str> {
+        let first = self.files.first()?.judgement.root.as_str();
+        let is_one = self.files.iter().all(|file| file.judgement.root == first);
+        (is_one && !first.is_empty()).then_some(first)
+    }
+
     /// Every finding that was kept, file by file.
     pub fn findings(&self) -> impl Iterator<Item = Told<'_>> {
         self.files.iter().flat_map(Judged::findings)

@@ -8,7 +8,7 @@ use std::path::Path;
 use rutter_page::Timestamp;
 use rutter_survival::{Stage, Survivals};
 
-use crate::Judgement;
+use crate::{Judgement, SiteOutcome};
 
 /// Facts about what was judged.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,10 @@ pub struct Overview {
     pub subject: String,
     /// When it was judged.
     pub now: Option<Timestamp>,
+    /// Files of all sites that were looked at.
+    pub files: u64,
+    /// Pages among them.
+    pub pages: u64,
     /// Layers that were looked at although no single file is of them.
     pub layers: Vec<&'static str>,
     /// How large artefacts are.
@@ -59,8 +63,15 @@ impl Overview {
     /// Takes what a judgement itself knows: when a collection was made.
     pub fn see(&mut self, judgement: &Judgement) {
         if let Some(receipt) = &judgement.receipt {
-            self.ages.push(Age { name: judgement.name.clone(), made: receipt.header.generated });
+            self.ages
+                .push(Age { name: judgement.path().into_owned(), made: receipt.header.generated });
         }
+    }
+
+    /// Takes how much of a site was looked at.
+    pub fn see_site(&mut self, outcome: &SiteOutcome) {
+        self.files += outcome.files;
+        self.pages += outcome.pages;
     }
 
     /// Takes what a published folder shows: sizes of the artefacts that were
@@ -71,7 +82,7 @@ impl Overview {
             let is_artefact = !matches!(judgement.kind.name(), "page" | "twin" | "site");
             let size = fs::metadata(dir.join(&judgement.name)).ok().filter(fs::Metadata::is_file);
             if let Some(size) = size.filter(|_| is_artefact) {
-                self.sizes.push(Size { name: judgement.name.clone(), bytes: size.len() });
+                self.sizes.push(Size { name: judgement.path().into_owned(), bytes: size.len() });
             }
             self.see(judgement);
         }

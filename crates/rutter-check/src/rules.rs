@@ -16,7 +16,7 @@ rutter_finding::rules! {
     STOPPED = "XL003" "not-all-was-looked-at" (note, "D89")
         "a limit was reached; the rest was not looked at",
         "What lies beyond the limit may be right or wrong.",
-        "Check the parts of the site one by one.";
+        "Raise the limit where it is a setting, or check the parts of the site one by one.";
     /// A page beyond the limit.
     PAGE_TOO_LARGE = "XL004" "page-too-large-to-read" (advice, "D89")
         "page is larger than readers take",

@@ -17,6 +17,7 @@ mod page;
 mod pages;
 mod rows;
 mod spxi;
+mod told;
 mod words;
 
 use std::io::{self, Read as _};
@@ -24,11 +25,11 @@ use std::path::Path;
 
 use rutter_finding::{Finding, Place};
 
-pub(crate) use book::Book;
-pub(crate) use files::{FileKind, Files, OneFile};
+pub(crate) use book::{Book, SITE};
+pub(crate) use files::{FileKind, Files, LARGEST_PAGE, OneFile};
 pub use home::Home;
 pub use known::Known;
-pub(crate) use machine::{Advertised, Held, Machine};
+pub(crate) use machine::{Advertised, Held, Machine, stem};
 pub use rows::Closed;
 pub(crate) use rows::{Row, Rows};
 pub(crate) use words::runs;
@@ -56,6 +57,8 @@ pub struct SiteOutcome {
     pub home: Option<Home>,
     /// Pages that were looked at.
     pub pages: u64,
+    /// Pages that the sitemaps name.
+    pub listed: u64,
     /// Pages whose bytes the build knew.
     pub known: u64,
     /// Files of the site.
@@ -122,16 +125,16 @@ pub(crate) fn check_files(
     view.judge_spxi();
     view.judge_rest();
     crate::cross::compare(&mut view);
+    let listed = view.machine.listed.len() as u64;
     let judgements = view.book.close();
-    SiteOutcome { judgements, home, pages, known, files: files.len() as u64 }
+    SiteOutcome { judgements, home, pages, listed, known, files: files.len() as u64 }
 }
 
 /// The address that the index or the ARC sitemap of a folder names.
 fn home_of(files: &Files) -> Option<Home> {
     let read = |name: &str| files.read(files.find(name)?, 64 << 20).ok().flatten();
     let index = read(rutter_spxi::INDEX).and_then(|it| rutter_spxi::read_index(&it, &mut ()).ok());
-    let of_index = index.and_then(|index| crate::spxi_folder::home_of(&index));
-    of_index.and_then(|home| Home::parse(&home)).or_else(|| {
+    index.and_then(|index| Home::of_index(&index)).or_else(|| {
         let text = String::from_utf8(read("arc-sitemap.json")?).ok()?;
         let (_, rest) = text.split_once("\"site\"")?;
         let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;

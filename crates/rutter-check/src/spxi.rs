@@ -1,5 +1,5 @@
 //! Judges what SPXI publishes: an index, a packet. Whatever needs the rest of
-//! the site is told as not checked; [`check_spxi_folder`](crate::check_spxi_folder)
+//! the site is told as not checked; [`check_folder`](crate::check_folder)
 //! has it.
 
 use std::io::{self, Read};

@@ -7,10 +7,9 @@
 //!
 //! Refuses: to leave the folder, whatever an address says.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufReader};
+use std::path::Path;
 
 use rutter_extract::{Extraction, Options, decoded, html};
 use rutter_finding::Refusal;
@@ -20,7 +19,7 @@ use rutter_signpost::sitemap::{Item, Limits, Reader};
 use rutter_spxi::{INDEX, Index, LARGEST_INDEX, read_index, without_fragment};
 use rutter_survival::{Markers, Places, Survivals, Texts, trace};
 
-use crate::spxi_folder::{LARGEST_PAGE, file_of, home_of};
+use crate::site::{Files, Home, LARGEST_PAGE, stem};
 
 /// Most collections that are read.
 const MOST_COLLECTIONS: usize = 1000;
@@ -47,28 +46,28 @@ pub enum SurviveError {
 }
 
 /// Reads an index; a pipe is none, nor is what is larger than one may be (D89).
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST_INDEX as u64 + 1).read_to_end(&mut bytes)?;
-    if LARGEST_INDEX < bytes.len() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+fn read_bounded(files: &Files) -> io::Result<Vec<u8>> {
+    let absent = || io::Error::new(io::ErrorKind::NotFound, "there is no such file");
+    let at = files.find(INDEX).ok_or_else(absent)?;
+    files.read(at, LARGEST_INDEX as u64)?.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
 }
 
 /// Looks for the markers of every entity of a published folder.
 pub fn survive_folder(dir: &Path, now: Timestamp) -> Result<Survived, SurviveError> {
-    let bytes = read_bounded(&dir.join(INDEX)).map_err(SurviveError::Io)?;
+    let files = Files::walk(dir, &mut Vec::new()).map_err(SurviveError::Io)?;
+    let bytes = read_bounded(&files).map_err(SurviveError::Io)?;
     let index = read_index(&bytes, &mut ()).map_err(SurviveError::Index)?;
-    let home = home_of(&index).unwrap_or_default();
+    let Some(home) = Home::of_index(&index) else {
+        return Ok(followed(&index, &BTreeMap::new()));
+    };
     let mut pages: BTreeMap<String, Published> = BTreeMap::new();
     for url in index.entities.iter().filter_map(|entity| page_of(entity.id.as_deref()?)) {
-        if let Some(published) = Published::read(dir, &home, &url, now) {
+        if let Some(published) = Published::read(&files, &home, &url, now) {
             pages.insert(url, published);
         }
     }
-    blocks(dir, &home, &mut pages);
-    summaries(dir, &mut pages);
+    blocks(&files, &home, &mut pages);
+    summaries(&files, &mut pages);
     Ok(followed(&index, &pages))
 }
 
@@ -122,11 +121,12 @@ struct Published {
 }
 
 impl Published {
-    fn read(dir: &Path, home: &str, url: &str, now: Timestamp) -> Option<Self> {
-        let path = file_of(dir, home, url)?;
-        let bytes = small(&path)?;
+    fn read(files: &Files, home: &Home, url: &str, now: Timestamp) -> Option<Self> {
+        let at = files.resolve(home, url)?;
+        let small = |at: u32| files.read(at, LARGEST_PAGE).ok().flatten();
+        let bytes = small(at)?;
         let options = Options::new(PageUrl::parse(url.to_owned()).ok()?, now);
-        let twin = small(&path.with_extension("md"));
+        let twin = files.twin_of(at).and_then(small);
         Some(Self {
             document: decoded(&bytes).into_owned(),
             seen: html(&bytes, &options),
@@ -137,38 +137,34 @@ impl Published {
     }
 }
 
-fn small(path: &Path) -> Option<Vec<u8>> {
-    let is_small = fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= LARGEST_PAGE);
-    if is_small { fs::read(path).ok() } else { None }
-}
-
 /// Takes the pages of the collections that the sitemap names, the newest last.
-fn blocks(dir: &Path, home: &str, pages: &mut BTreeMap<String, Published>) {
-    let mut offered = offers(&dir.join("sitemap.xml"));
+fn blocks(files: &Files, home: &Home, pages: &mut BTreeMap<String, Published>) {
+    let mut offered = offers(files);
     offered.sort_by_key(|offer| offer.generated);
-    let mut read: Vec<PathBuf> = Vec::new();
+    let mut read: BTreeSet<&str> = BTreeSet::new();
     for offer in offered {
-        let Some(path) = file_of(dir, home, &offer.url) else { continue };
+        let Some(at) = files.resolve(home, &offer.url) else { continue };
         // The same collection in two codings is one.
-        let stem = path.with_extension("");
-        if read.contains(&stem) {
+        let stem = stem(files.path(at));
+        if read.contains(stem) {
             continue;
         }
-        if let Some(found) = pages_of(&path, pages) {
+        if let Some(found) = pages_of(files, at, pages) {
             for page in found {
                 if let Some(published) = pages.get_mut(page.url.key()) {
                     published.blocks = Some(page);
                 }
             }
-            read.push(stem);
+            read.insert(stem);
         }
     }
 }
 
-fn offers(sitemap: &Path) -> Vec<Collection> {
+fn offers(files: &Files) -> Vec<Collection> {
     let mut offered = Vec::new();
-    let Ok(file) = File::open(sitemap) else { return offered };
-    let mut reader = Reader::new(BufReader::new(file), Limits::USUAL);
+    let sitemap = files.find("sitemap.xml").and_then(|at| files.open(at).ok());
+    let Some((sitemap, _)) = sitemap else { return offered };
+    let mut reader = Reader::new(BufReader::new(sitemap), Limits::USUAL);
     while let Ok(Some(item)) = reader.next(&mut ()) {
         let Item::Foreign(foreign) = item else { continue };
         if foreign.namespace != advert::NAMESPACE || MOST_COLLECTIONS <= offered.len() {
@@ -186,11 +182,14 @@ fn offers(sitemap: &Path) -> Vec<Collection> {
 }
 
 /// The wanted pages of a collection that is whole.
-fn pages_of(path: &Path, wanted: &BTreeMap<String, Published>) -> Option<Vec<Page<'static>>> {
-    let file = File::open(path).ok()?;
-    let size = file.metadata().ok()?.len();
-    let options = rutter_scp::Options { size: Some(size), ..rutter_scp::Options::default() };
-    let mut reader = rutter_scp::Reader::open(file, options, &mut ()).ok()?;
+fn pages_of(
+    files: &Files,
+    at: u32,
+    wanted: &BTreeMap<String, Published>,
+) -> Option<Vec<Page<'static>>> {
+    let (input, size) = files.open(at).ok()?;
+    let options = rutter_scp::Options { size, ..rutter_scp::Options::default() };
+    let mut reader = rutter_scp::Reader::open(input, options, &mut ()).ok()?;
     let mut found = Vec::new();
     let take = |record: rutter_scp::Record<'_>| {
         wanted.contains_key(record.page.url.key()).then(|| record.page.own())
@@ -203,9 +202,10 @@ fn pages_of(path: &Path, wanted: &BTreeMap<String, Published>) -> Option<Vec<Pag
 }
 
 /// Takes the summaries of the ARC sitemap.
-fn summaries(dir: &Path, pages: &mut BTreeMap<String, Published>) {
-    let Ok(file) = File::open(dir.join("arc-sitemap.json")) else { return };
-    let mut reader = rutter_arc::Reader::new(BufReader::new(file), rutter_arc::Limits::USUAL);
+fn summaries(files: &Files, pages: &mut BTreeMap<String, Published>) {
+    let arc = files.find("arc-sitemap.json").and_then(|at| files.open(at).ok());
+    let Some((arc, _)) = arc else { return };
+    let mut reader = rutter_arc::Reader::new(BufReader::new(arc), rutter_arc::Limits::USUAL);
     let mut found = Vec::new();
     loop {
         let next = reader.next(&mut (), |entry| {

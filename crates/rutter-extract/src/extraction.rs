@@ -230,6 +230,18 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     extraction
 }
 
+/// Reads only what a page says about itself, for whoever knows its text
+/// already; the beginning of a page up to the end of its head is enough.
+pub fn facts(bytes: &[u8], options: &Options) -> Facts {
+    let decoded = charset::decode(bytes, options.charset.as_deref());
+    let dom = Dom::parse(&decoded.text, &options.limits);
+    let found = Found::of(&dom, options.limits.json);
+    let base = base_of(options, &found);
+    let mut facts = found.facts(&base);
+    found.give(&base, &mut facts);
+    facts
+}
+
 /// A page that was looked over, whichever road it came.
 pub(crate) struct Read {
     pub(crate) dom: Dom,

@@ -62,7 +62,7 @@ mod whole;
 mod words;
 
 pub use charset::{decoded, is_charset, is_text};
-pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, html};
+pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, facts, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use honesty::honesty;
 pub use markdown::markdown;

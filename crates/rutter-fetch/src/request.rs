@@ -96,8 +96,13 @@ impl Fetched {
 
     /// The body in memory with its codings undone; empty where there is none.
     pub fn text(&self, what: What) -> Result<Vec<u8>, DecodeError> {
+        self.text_within(what, u64::MAX)
+    }
+
+    /// The same, where it should be less than usual.
+    pub fn text_within(&self, what: What, most: u64) -> Result<Vec<u8>, DecodeError> {
         let Body::Memory(bytes) = &self.body else { return Ok(Vec::new()) };
         let coding = self.fields.content_encoding.as_deref();
-        decode::whole(bytes, coding, what.sizes().decoded)
+        decode::whole(bytes, coding, what.sizes().decoded.min(most))
     }
 }

@@ -35,6 +35,11 @@ impl Report {
         Self { mode, ..Self::default() }
     }
 
+    /// For whom it is.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The kept findings in the order they were reported.
     pub fn findings(&self) -> impl Iterator<Item = (Severity, &Finding)> {
         self.kept.iter().map(|(severity, finding)| (*severity, finding))
@@ -82,14 +87,30 @@ impl Report {
             if *count == 0 {
                 self.counts.remove(code);
             }
-            let [notes, warnings, errors] = &mut self.by_severity;
-            *match severity {
-                Severity::Note => notes,
-                Severity::Warning => warnings,
-                Severity::Error => errors,
-            } -= n_gone;
+            *self.of_severity(severity) -= n_gone;
         }
         before - self.by_severity.iter().sum::<u64>()
+    }
+
+    /// Takes a finding that stands for so many; it is kept once and counted as
+    /// often.
+    pub fn report_many(&mut self, finding: Finding, times: u64) {
+        let rule = finding.rule;
+        self.report(finding);
+        let (Some(severity), Some(more)) = (rule.severity(self.mode), times.checked_sub(1)) else {
+            return;
+        };
+        *self.of_severity(severity) += more;
+        *self.counts.entry(rule.code).or_default() += more;
+    }
+
+    fn of_severity(&mut self, severity: Severity) -> &mut u64 {
+        let [notes, warnings, errors] = &mut self.by_severity;
+        match severity {
+            Severity::Note => notes,
+            Severity::Warning => warnings,
+            Severity::Error => errors,
+        }
     }
 
     /// The gravest finding; `None` for a clean input.
@@ -108,12 +129,7 @@ impl Report {
 impl FindingSink for Report {
     fn report(&mut self, finding: Finding) {
         let Some(severity) = finding.rule.severity(self.mode) else { return };
-        let [notes, warnings, errors] = &mut self.by_severity;
-        match severity {
-            Severity::Note => *notes += 1,
-            Severity::Warning => *warnings += 1,
-            Severity::Error => *errors += 1,
-        }
+        *self.of_severity(severity) += 1;
         let count = self.counts.entry(finding.rule.code).or_default();
         *count += 1;
         if *count <= Self::KEPT_PER_RULE {
@@ -163,6 +179,17 @@ mod tests {
         assert_eq!((some.count(Severity::Error), some.not_kept()), (149, 50));
         assert_eq!(report.retain(|_, _| false), 150);
         assert_eq!((report.worst(), report.not_kept(), report.counts().len()), (None, 0, 0));
+    }
+
+    #[test]
+    fn ours_one_finding_may_stand_for_many() {
+        let mut report = Report::new(Mode::Strict);
+        report.report_many(Finding::new(&QUIET, Place::WHOLE, "and others"), 40);
+        assert_eq!((report.findings().count(), report.count(Severity::Error)), (1, 40));
+        assert_eq!((report.counts()["XX001"], report.not_kept()), (40, 39));
+        let mut quiet = Report::new(Mode::Lenient);
+        quiet.report_many(Finding::new(&QUIET, Place::WHOLE, ""), 40);
+        assert_eq!(quiet.worst(), None);
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl<'g> Compare<'g, '_, '_> {
         }
         if let (Some((_, fragment)), Some(names)) = (id.split_once('#'), &facts.fragments)
             && !fragment.is_empty()
-            && !names.iter().any(|name| name == fragment)
+            && !names.contains(fragment)
         {
             self.report(&rules::FRAGMENT_ABSENT, at, &quoted(fragment));
         }

@@ -3,6 +3,9 @@
 //! The caller fills it from files or from the network; a judge only compares.
 //! What was not looked at is told apart from what was looked for and not found.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::index::Modified;
 use crate::marker::MarkerStatus;
 
@@ -112,6 +115,7 @@ pub trait Pages {
 pub struct PageFacts {
     /// Where its address led to, if elsewhere.
     pub moved_to: Option<String>,
-    /// The names that elements have; `None` where nobody looked.
-    pub fragments: Option<Vec<String>>,
+    /// The names that elements have, at least those that entities of the page
+    /// ask for; `None` where nobody looked.
+    pub fragments: Option<Arc<BTreeSet<String>>>,
 }

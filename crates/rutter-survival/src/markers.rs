@@ -98,6 +98,7 @@ impl Markers {
             found.extend(source.map(|source| (id, source.to_owned())));
             source.is_some()
         });
+        let wanted: BTreeSet<usize> = wanted.iter().copied().collect();
         found.retain(|id, _| wanted.contains(id));
         found
     }

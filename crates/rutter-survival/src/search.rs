@@ -108,7 +108,8 @@ impl Search {
         mut take: impl FnMut(usize, Range<usize>) -> bool,
     ) -> BTreeSet<usize> {
         let mut open = vec![false; self.phrases.len()];
-        for id in wanted {
+        let wanted: BTreeSet<usize> = wanted.iter().copied().collect();
+        for id in &wanted {
             let at = self.by_id.get(*id).copied().flatten();
             if let Some(is_open) = at.and_then(|at| open.get_mut(at)) {
                 *is_open = true;

@@ -14,3 +14,4 @@ mod loss;
 mod merge;
 mod site;
 mod spxi;
+mod tells;

@@ -1,25 +1,29 @@
 //! What the sitemap announces about collections, against the files: existence,
 //! expiry, sections, codings, and whether deltas follow each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rutter_fetch::What;
 use rutter_finding::{Finding, Place, quoted};
 use rutter_scp::{Coding, Header, Kind};
 
 use super::in_line;
 use crate::rules;
-use crate::site::{Advertised, Held, View};
+use crate::site::{Advertised, Held, View, stem};
 
 pub(super) fn compare(view: &mut View<'_>) {
     let mut said: Vec<(u32, Finding)> = Vec::new();
-    for one in &view.machine.adverts {
-        of_advert(view, one, &mut said);
+    let machine = &view.machine;
+    let announced: HashSet<&str> =
+        machine.sections.iter().map(|(_, _, section)| section.name.as_str()).collect();
+    for one in &machine.adverts {
+        of_advert(view, one, &announced, &mut said);
     }
     // Whoever advertises nothing has another way to be found.
-    if !view.machine.adverts.is_empty() {
-        for held in &view.machine.collections {
-            let is_known = view.machine.adverts.iter().any(|one| one.file == Some(held.file));
-            if !is_known {
+    if !machine.adverts.is_empty() {
+        let known: HashSet<u32> = machine.adverts.iter().filter_map(|one| one.file).collect();
+        for held in &machine.collections {
+            if !known.contains(&held.file) {
                 said.push((held.file, Finding::new(&rules::UNADVERTISED, Place::WHOLE, "")));
             }
         }
@@ -32,7 +36,12 @@ pub(super) fn compare(view: &mut View<'_>) {
     }
 }
 
-fn of_advert(view: &View<'_>, one: &Advertised, said: &mut Vec<(u32, Finding)>) {
+fn of_advert(
+    view: &View<'_>,
+    one: &Advertised,
+    announced: &HashSet<&str>,
+    said: &mut Vec<(u32, Finding)>,
+) {
     let mut say = |rule, detail: String| said.push((one.sitemap, in_line(rule, one.line, detail)));
     let advert = &one.advert;
     if one.file.is_none() && view.is_own(&advert.url) && !view.files.is_live() {
@@ -41,9 +50,7 @@ fn of_advert(view: &View<'_>, one: &Advertised, said: &mut Vec<(u32, Finding)>) 
     if view.judging.judging.now.is_some_and(|now| advert.expires < now) {
         say(&rules::ADVERT_EXPIRED, format!("{} on {}", quoted(&advert.url), advert.expires));
     }
-    let is_announced =
-        view.machine.sections.iter().any(|(_, _, section)| section.name == advert.section);
-    if !is_announced {
+    if !announced.contains(advert.section.as_str()) {
         say(&rules::SECTION_UNKNOWN, quoted(&advert.section));
     }
     if let Some((_, _, codings)) = &view.machine.codings
@@ -56,19 +63,28 @@ fn of_advert(view: &View<'_>, one: &Advertised, said: &mut Vec<(u32, Finding)>) 
 }
 
 fn sections(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    // The newest of each section, and its newest snapshot.
+    let mut newest_of: HashMap<&str, (&Advertised, Option<&Advertised>)> = HashMap::new();
+    for one in &view.machine.adverts {
+        let newest = newest_of.entry(&one.advert.section).or_insert((one, None));
+        if newest.0.advert.generated <= one.advert.generated {
+            newest.0 = one;
+        }
+        let is_snapshot = one.advert.kind == Kind::Snapshot;
+        if is_snapshot && newest.1.is_none_or(|it| it.advert.generated <= one.advert.generated) {
+            newest.1 = Some(one);
+        }
+    }
+    let held: HashMap<u32, &Held> =
+        view.machine.collections.iter().map(|held| (held.file, held)).collect();
     for (sitemap, line, section) in &view.machine.sections {
-        let of_section = |one: &&Advertised| one.advert.section == section.name;
-        let snapshots = view.machine.adverts.iter().filter(of_section);
-        let snapshots = snapshots.filter(|one| one.advert.kind == Kind::Snapshot);
-        let Some(newest) = snapshots.max_by_key(|one| one.advert.generated) else {
+        let Some(&(last, Some(_))) = newest_of.get(section.name.as_str()) else {
             let detail = quoted(&section.name);
             said.push((*sitemap, in_line(&rules::SECTION_ABSENT, *line, detail)));
             continue;
         };
         // Deltas after the snapshot may have changed the number.
-        let all = view.machine.adverts.iter().filter(of_section);
-        let last = all.max_by_key(|one| one.advert.generated).unwrap_or(newest);
-        let held = view.machine.collections.iter().find(|held| Some(held.file) == last.file);
+        let held = last.file.and_then(|file| held.get(&file));
         let verified = held.and_then(|held| held.receipt.as_ref());
         let of_chain = verified.and_then(|receipt| receipt.header.chain.as_ref());
         let is_snapshot = last.advert.kind == Kind::Snapshot;
@@ -86,13 +102,9 @@ fn sections(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
 
 /// Files with one name in two codings must be one text.
 fn codings(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
-    let stem = |held: &Held| {
-        let path = view.files.path(held.file);
-        path.find(".scp").and_then(|at| path.get(..at)).unwrap_or(path).to_owned()
-    };
-    let mut by_stem: BTreeMap<String, Vec<&Held>> = BTreeMap::new();
+    let mut by_stem: BTreeMap<&str, Vec<&Held>> = BTreeMap::new();
     for held in &view.machine.collections {
-        by_stem.entry(stem(held)).or_default().push(held);
+        by_stem.entry(stem(view.files.path(held.file))).or_default().push(held);
     }
     for group in by_stem.into_values() {
         let mut whole =
@@ -108,21 +120,25 @@ fn codings(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
 
 /// Deltas must follow each other, and the first of them a snapshot (D25, D95).
 fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    // What was not looked at may be what is missing in between.
+    if view.files.may_be_more(What::Collection) {
+        return;
+    }
     let mut sections: BTreeMap<&str, Vec<(u32, &Header)>> = BTreeMap::new();
     for held in &view.machine.collections {
         let Some(header) = held.receipt.as_ref().map(|receipt| &receipt.header) else { continue };
-        let known = sections.entry(&header.section).or_default();
+        sections.entry(&header.section).or_default().push((held.file, header));
+    }
+    for mut links in sections.into_values() {
+        links.sort_by_cached_key(|(_, header)| {
+            (header.generated, header.kind == Kind::Snapshot, header.id.clone())
+        });
         // Two codings are one link.
-        if !known.iter().any(|(_, other)| {
+        links.dedup_by(|(_, header), (_, other)| {
             other.id == header.id
                 && other.generated == header.generated
                 && other.kind == header.kind
-        }) {
-            known.push((held.file, header));
-        }
-    }
-    for mut links in sections.into_values() {
-        links.sort_by_key(|(_, header)| (header.generated, header.kind == Kind::Snapshot));
+        });
         let deltas = links.iter().filter(|(_, header)| header.kind != Kind::Snapshot);
         let mut before: Option<&Header> = None;
         for (file, header) in deltas {

@@ -81,8 +81,8 @@ fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
         }
         let Some(home) = view.home.filter(|_| is_site) else { continue };
         let parsed = llms::parse(text);
-        let links = parsed.links().map(|link| link.url.as_str());
-        for url in links {
+        for link in parsed.links() {
+            let (url, line) = (link.url.as_str(), link.line);
             let whole = if url.starts_with('/') {
                 format!("{}{url}", home.origin())
             } else {
@@ -92,12 +92,8 @@ fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
             if !view.is_own(url) || view.files.is_live() {
                 continue;
             }
-            let line = || {
-                let found = (1..).zip(text.lines()).find(|(_, line)| line.contains(url));
-                found.map_or(1, |(n, _)| n)
-            };
             let Some(at) = view.files.resolve(home, url) else {
-                said.push((*file, in_line(&rules::LINK_BROKEN, line(), quoted(url))));
+                said.push((*file, in_line(&rules::LINK_BROKEN, line, quoted(url))));
                 continue;
             };
             let row = view.rows.find(view.files, home, url).and_then(|at| view.rows.get(at));
@@ -107,7 +103,7 @@ fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
                 && let Some(closed) = view.closed(row)
             {
                 let detail = closed_detail(&row.url, closed);
-                said.push((*file, in_line(&rules::LINK_CLOSED, line(), detail)));
+                said.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
             }
         }
     }

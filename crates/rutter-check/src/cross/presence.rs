@@ -1,6 +1,7 @@
 //! Pages that a layer names and that are not there, pages that are there and a
 //! layer does not name, closed pages that a layer shows (D84, D85).
 
+use rutter_fetch::What;
 use rutter_finding::{Finding, Place, quoted};
 
 use super::{at_pointer, closed_detail, in_line};
@@ -51,7 +52,7 @@ impl Facts {
         let n_twins = rows.iter().filter(|row| row.twin.is_some()).count();
         Self {
             has_sitemap: !view.machine.sitemaps.is_empty() && !view.machine.is_cut,
-            has_collections: view.machine.has_pages,
+            has_collections: view.machine.has_pages && !view.files.may_be_more(What::Collection),
             has_arc: view.machine.arc.is_some(),
             has_twins: 0 < n_twins && n_public < n_twins * 2,
             is_partial: view.files.is_live(),

@@ -40,7 +40,7 @@ fn dates(view: &View<'_>, row: &Row, said: &mut Vec<(u32, Finding)>) {
         && let Some(modified) = listed.modified
     {
         if view.judging.judging.now.is_some_and(|now| now.plus_seconds(86_400) < modified.time) {
-            let detail = modified.to_string();
+            let detail = format!("{}: {modified}", quoted(&row.url));
             said.push((*file, in_line(&rules::DATE_FUTURE, listed.line, detail)));
         } else if let Some(other) = of_scp.or(of_arc) {
             let is_same = if modified.is_day {
@@ -50,7 +50,7 @@ fn dates(view: &View<'_>, row: &Row, said: &mut Vec<(u32, Finding)>) {
             };
             if !is_same {
                 let layer = if of_scp.is_some() { "collection" } else { "ARC sitemap" };
-                let detail = format!("{modified}, the {layer} has {other}");
+                let detail = format!("{}: {modified}, the {layer} has {other}", quoted(&row.url));
                 said.push((*file, in_line(&rules::DATE_DIFFERS, listed.line, detail)));
             }
         }
@@ -59,7 +59,7 @@ fn dates(view: &View<'_>, row: &Row, said: &mut Vec<(u32, Finding)>) {
         && of_arc != of_scp
         && let Some(file) = view.machine.arc.as_ref().map(|arc| arc.file)
     {
-        let detail = format!("{of_arc}, the collection has {of_scp}");
+        let detail = format!("{}: {of_arc}, the collection has {of_scp}", quoted(&row.url));
         let pointer = format!("/pages/{}/lastmod", arc.idx);
         said.push((file, at_pointer(&rules::DATE_DIFFERS, pointer, detail)));
     }
@@ -102,7 +102,8 @@ fn languages(row: &Row, said: &mut Vec<(u32, Finding)>) {
         && &*scp.language != "und"
         && !own.eq_ignore_ascii_case(&scp.language)
     {
-        let detail = format!("{}, the page says {}", quoted(&scp.language), quoted(own));
+        let url = quoted(&row.url);
+        let detail = format!("{url}: {}, the page says {}", quoted(&scp.language), quoted(own));
         let place = Place::pointer(scp.line, "/language");
         said.push((scp.file, Finding::new(&rules::LANGUAGE_DIFFERS, place, detail)));
     }

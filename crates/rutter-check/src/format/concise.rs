@@ -8,12 +8,13 @@ use rutter_finding::{Finding, Severity, Verdict, shown};
 
 use crate::format::count;
 use crate::outcome::{Outcome, SEVERITIES};
-use crate::{Judged, Judgement};
+use crate::{Judged, Judgement, Kind};
 
 /// Writes every finding, with colours; a stream that has none strips them.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     for file in &outcome.files {
-        let name = shown(&file.judgement.name);
+        let path = file.judgement.path();
+        let name = shown(&path);
         for told in file.findings() {
             write_finding(out, &name, told.severity, told.finding)?;
         }
@@ -38,9 +39,11 @@ pub(crate) fn is_told(outcome: &Outcome, file: &Judged) -> bool {
 
 /// Says how many findings of a file were counted only.
 pub(crate) fn write_not_kept(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
+    // What the site as a whole says stands for many, and says so itself.
     let not_kept = file.judgement.report.not_kept();
-    if 0 < not_kept {
-        let name = shown(&file.judgement.name);
+    if 0 < not_kept && file.judgement.kind != Kind::Site {
+        let path = file.judgement.path();
+        let name = shown(&path);
         writeln!(out, "{name}: {not_kept} more findings of the same kinds")?;
     }
     Ok(())
@@ -53,7 +56,7 @@ pub(crate) fn write_verdict(out: &mut dyn Write, judgement: &Judgement) -> io::R
         Verdict::Rejected => ("rejected", AnsiColor::Red),
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    write!(out, "{}: {style}{word}{style:#}", shown(&judgement.name))?;
+    write!(out, "{}: {style}{word}{style:#}", shown(&judgement.path()))?;
     if let Some(receipt) = &judgement.receipt {
         write!(out, ", {}", count(receipt.tally.pages, "page"))?;
         if 0 < receipt.tally.skipped {

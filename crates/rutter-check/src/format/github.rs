@@ -28,7 +28,7 @@ fn annotate(out: &mut dyn Write, told: &Told<'_>) -> io::Result<()> {
         Severity::Note => "notice",
     };
     let rule = told.finding.rule;
-    write!(out, "::{command} file={}", property(&told.judgement.name))?;
+    write!(out, "::{command} file={}", property(&told.judgement.path()))?;
     if let Some(line) = told.line() {
         write!(out, ",line={line}")?;
         if let Some(column) = told.column() {

@@ -8,14 +8,17 @@ mod chart;
 mod files;
 mod rules;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rutter_finding::{Mode, Severity, Verdict};
 
+use crate::Judgement;
 use crate::format::count;
 use crate::format::escape::html;
 use crate::layer::{self, Score, scores_of};
 use crate::outcome::{Outcome, SEVERITIES};
+use crate::site::SITE;
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -38,12 +41,32 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     write_contents(out, outcome)?;
     writeln!(out, "<main>")?;
     write_scores(out, &scores_of(outcome))?;
-    rules::write(out, outcome)?;
-    files::write(out, outcome)?;
-    chart::write(out, &outcome.overview)?;
+    let labels = Labels { root: outcome.root() };
+    rules::write(out, outcome, &labels)?;
+    files::write(out, outcome, &labels)?;
+    chart::write(out, &outcome.overview, &labels)?;
     writeln!(out, "</main>")?;
     write_foot(out, outcome)?;
     writeln!(out, "</body>\n</html>")
+}
+
+/// How files are called below a title that names what was judged: where all of
+/// them belong to one folder or site, that is not said for each.
+struct Labels<'o> {
+    root: Option<&'o str>,
+}
+
+impl Labels<'_> {
+    fn of<'j>(&self, judgement: &'j Judgement) -> Cow<'j, str> {
+        let is_below = self.root.is_some() && judgement.name != SITE;
+        if is_below { Cow::Borrowed(&judgement.name) } else { judgement.path() }
+    }
+
+    /// The same for a path.
+    fn of_path<'p>(&self, path: &'p str) -> &'p str {
+        let below = |root| path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+        self.root.and_then(below).unwrap_or(path)
+    }
 }
 
 fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Result<()> {
@@ -65,9 +88,15 @@ fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Resu
             grouped(n)
         )?;
     }
-    let n_files = outcome.files.len() as u64;
-    let ending = if n_files == 1 { "" } else { "s" };
-    writeln!(out, "<div><dt>file{ending} judged</dt><dd>{}</dd></div>", grouped(n_files))?;
+    // Clean pages of a site have no judgement of their own.
+    let n_files = outcome.overview.files.max(outcome.files.len() as u64);
+    let n_pages = outcome.overview.pages;
+    for (n, what) in [(n_files, "file"), (n_pages, "page")] {
+        let ending = if n == 1 { "" } else { "s" };
+        if 0 < n {
+            writeln!(out, "<div><dt>{what}{ending} looked at</dt><dd>{}</dd></div>", grouped(n))?;
+        }
+    }
     let rejected = outcome.with_verdict(Verdict::Rejected) as u64;
     writeln!(out, "<div><dt>rejected</dt><dd>{}</dd></div>", grouped(rejected))?;
     writeln!(out, "</dl>")?;

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rutter_finding::shown;
 
+use crate::Kind;
 use crate::excerpt::Excerpt;
 use crate::format::concise::{is_told, style, write_summary, write_verdict};
 use crate::outcome::{Outcome, Told};
@@ -28,6 +29,13 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
                 write_finding(out, &told, is_first)?;
             }
         }
+        if file.judgement.kind == Kind::Site {
+            // What stands for many says so itself.
+            for (code, n) in file.judgement.report.counts() {
+                let kept = file.findings().filter(|told| told.finding.rule.code == *code).count();
+                *n_shown.entry(code).or_default() += n.saturating_sub(kept as u64);
+            }
+        }
         if is_told(outcome, file) {
             write_verdict(out, &file.judgement)?;
         }
@@ -40,7 +48,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     }
     let mut is_cut = false;
     for (code, n) in totals {
-        let more = n - n_shown.get(code).copied().unwrap_or(0);
+        let more = n.saturating_sub(n_shown.get(code).copied().unwrap_or(0));
         if 0 < more {
             is_cut = true;
             writeln!(out, "{more} more of {code}")?;

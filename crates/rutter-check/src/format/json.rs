@@ -100,7 +100,8 @@ pub(crate) fn facts(judgement: &Judgement) -> Value {
         })
     });
     json!({
-        "file": judgement.name,
+        "file": judgement.path(),
+        "root": judgement.root,
         "kind": judgement.kind.name(),
         "verdict": match judgement.verdict() {
             Verdict::Accepted => "accepted",

@@ -13,7 +13,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     for file in &outcome.files {
         for told in file.findings() {
             let mut finding = json::finding(&told);
-            put(&mut finding, "file", told.judgement.name.as_str());
+            put(&mut finding, "file", told.judgement.path().as_ref());
             line(out, "finding", finding)?;
         }
         line(out, "file", json::facts(&file.judgement))?;

@@ -1,6 +1,7 @@
 //! For test reports: `JUnit` XML, a suite for each file, a case for each rule
 //! that is broken there. What does not fail the run does not fail its case.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -17,11 +18,11 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let failures: usize = suites.iter().map(Suite::failures).sum();
     writeln!(out, "<testsuites name=\"rutter check\" tests=\"{tests}\" failures=\"{failures}\">")?;
     for suite in &suites {
-        let name = xml(&shown(suite.name));
+        let name = xml(&shown(&suite.name));
         let (tests, failures) = (suite.tests(), suite.failures());
         writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">")?;
         for case in suite.cases.values() {
-            write_case(out, suite.name, case)?;
+            write_case(out, &suite.name, case)?;
         }
         if suite.cases.is_empty() {
             writeln!(out, "    <testcase classname=\"{name}\" name=\"rutter check\"/>")?;
@@ -32,7 +33,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
 }
 
 struct Suite<'o> {
-    name: &'o str,
+    name: Cow<'o, str>,
     cases: BTreeMap<&'static str, Case<'o>>,
 }
 
@@ -67,7 +68,7 @@ fn suite<'o>(file: &'o Judged, outcome: &Outcome) -> Suite<'o> {
             case.count = *n;
         }
     }
-    Suite { name: &file.judgement.name, cases }
+    Suite { name: file.judgement.path(), cases }
 }
 
 fn write_case(out: &mut dyn Write, name: &str, case: &Case<'_>) -> io::Result<()> {

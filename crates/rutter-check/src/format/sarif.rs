@@ -21,7 +21,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let artifacts: Vec<Value> = outcome
         .files
         .iter()
-        .map(|file| json!({ "location": { "uri": uri(&file.judgement.name) } }))
+        .map(|file| json!({ "location": { "uri": uri(&file.judgement.path()) } }))
         .collect();
     let document = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
@@ -56,7 +56,7 @@ fn described(rule: &Rule) -> Value {
 fn result(told: &Told<'_>, place: Option<&usize>) -> Value {
     let pointer = &told.finding.place.pointer;
     let mut physical = Map::new();
-    let file = json!({ "uri": uri(&told.judgement.name) });
+    let file = json!({ "uri": uri(&told.judgement.path()) });
     physical.insert("artifactLocation".to_owned(), file);
     if let Some(line) = told.line() {
         let mut region = json!({ "startLine": line });
@@ -86,13 +86,15 @@ fn level(severity: Option<Severity>) -> &'static str {
     severity.map_or("none", Severity::name)
 }
 
-/// A file name as a URI reference: what is not plain is percent-encoded. An
-/// address stays one.
-fn uri(name: &str) -> String {
+/// A path as a URI reference: what is not plain is percent-encoded. An address
+/// stays one; a path from the root of the disk is a `file:` address, because
+/// without a scheme it would be one of whatever host shows the report.
+fn uri(path: &str) -> String {
     use std::fmt::Write as _;
-    let is_address = name.starts_with("https://") || name.starts_with("http://");
+    let is_address = path.starts_with("https://") || path.starts_with("http://");
     let plain: &[u8] = if is_address { b"/-._~:?=&%+@,;" } else { b"/-._~" };
-    name.bytes().fold(String::new(), |mut uri, byte| {
+    let start = if path.starts_with('/') { "file://" } else { "" };
+    path.bytes().fold(start.to_owned(), |mut uri, byte| {
         if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
             uri.push(char::from(byte));
         } else {

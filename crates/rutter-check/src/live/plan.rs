@@ -1,7 +1,7 @@
 //! What is fetched of a live site, and in which order: what tells of the rest
 //! first, then what was told of, then some pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rutter_fetch::{FetchError, What};
 use rutter_scp::Kind;
@@ -59,7 +59,11 @@ impl Visit<'_> {
         }
         let mut n_read = 0;
         while let Some((url, said)) = waiting.pop() {
+            if self.asked.contains(&url) {
+                continue;
+            }
             if self.bounds.sitemaps <= n_read {
+                waiting.push((url, said));
                 break;
             }
             n_read += 1;
@@ -72,6 +76,11 @@ impl Visit<'_> {
                 let known = self.last_validators.clone();
                 self.ask_again(&url, What::Sitemap, known).await?;
             }
+        }
+        waiting.retain(|(url, _)| !self.asked.contains(url));
+        if !waiting.is_empty() {
+            self.cut(waiting.len(), "sitemaps", "--sitemaps");
+            self.unseen.extend(waiting.into_iter().map(|(url, _)| (What::Sitemap, url)));
         }
         Ok(listing)
     }
@@ -87,8 +96,8 @@ impl Visit<'_> {
         let mut reader = rutter_arc::Reader::new(text.as_slice(), rutter_arc::Limits::USUAL);
         while let Ok(Some(())) = reader.next(&mut (), |_| ()) {}
         let Some(deltas) = reader.head().deltas.clone() else { return Ok(()) };
-        let days = [deltas.to.clone(), deltas.from.clone()];
-        for day in days.iter().take(self.bounds.others) {
+        // The others are as these are.
+        for day in [&deltas.to, &deltas.from] {
             let url = deltas.template.replace("YYYY-MM-DD", day);
             self.fetch(&url, What::Arc, Said::Announced).await?;
         }
@@ -96,30 +105,43 @@ impl Visit<'_> {
     }
 
     /// The newest snapshot of each section and what came after it, each in the
-    /// smallest coding.
+    /// smallest coding. A section is fetched whole or not at all: the first half
+    /// of it would tell of pages as they were.
     async fn collections(&mut self, offered: &[Collection]) -> Result<(), FetchError> {
         let mut sections: BTreeMap<&str, Vec<&Collection>> = BTreeMap::new();
         for one in offered {
             sections.entry(&one.section).or_default().push(one);
         }
+        let (mut n_wanted, mut n_unseen) = (0, 0);
         let mut wanted: Vec<String> = Vec::new();
         for mut all in sections.into_values() {
             all.sort_by_key(|one| (one.generated, one.size));
             let newest = all.iter().rev().find(|one| one.kind == Kind::Snapshot);
             let Some(start) = newest.map(|one| one.generated) else { continue };
             let mut last = None;
+            let mut of_section: Vec<String> = Vec::new();
             for one in all {
                 let is_snapshot = one.kind == Kind::Snapshot;
                 let is_used =
                     if is_snapshot { one.generated == start } else { start < one.generated };
                 if is_used && last != Some((one.generated, is_snapshot)) {
-                    wanted.push(one.url.clone());
+                    of_section.push(one.url.clone());
                     last = Some((one.generated, is_snapshot));
                 }
             }
+            if n_wanted + of_section.len() <= self.bounds.collections {
+                n_wanted += of_section.len();
+                wanted.extend(of_section);
+            } else {
+                n_unseen += of_section.len();
+                self.unseen.extend(of_section.into_iter().map(|url| (What::Collection, url)));
+            }
         }
-        for url in wanted.iter().take(self.bounds.collections) {
-            self.fetch(url, What::Collection, Said::Announced).await?;
+        if 0 < n_unseen {
+            self.cut(n_unseen, "collections", "--collections");
+        }
+        for url in wanted {
+            self.fetch(&url, What::Collection, Said::Announced).await?;
         }
         Ok(())
     }
@@ -132,20 +154,22 @@ impl Visit<'_> {
         };
         let Ok(index) = read_index(&text, &mut ()) else { return Ok(Vec::new()) };
         let mut pages: Vec<String> = Vec::new();
-        for entity in index.entities.iter().take(self.bounds.others) {
-            if let Some(id) = &entity.id {
-                let page = without_fragment(id).to_owned();
-                if !pages.contains(&page) {
-                    pages.push(page);
-                }
-            }
+        let mut packets: Vec<String> = Vec::new();
+        for entity in &index.entities {
+            pages.extend(entity.id.as_deref().map(|id| without_fragment(id).to_owned()));
             if let Some(packet) = &entity.packet_ref {
-                let address = packet_addresses(entity, None).into_iter().find(|it| it == packet);
-                if let Some(packet) = address {
-                    self.fetch(&packet, What::SpxiPacket, Said::Announced).await?;
-                }
+                packets.extend(packet_addresses(entity, None).into_iter().find(|it| it == packet));
             }
         }
+        let mut named = HashSet::new();
+        packets.retain(|packet| named.insert(packet.clone()));
+        for packet in packets.iter().take(self.bounds.packets) {
+            self.fetch(packet, What::SpxiPacket, Said::Announced).await?;
+        }
+        if self.bounds.packets < packets.len() {
+            self.cut(packets.len() - self.bounds.packets, "packets", "--packets");
+        }
+        pages.retain(|page| named.insert(page.clone()));
         Ok(pages)
     }
 }

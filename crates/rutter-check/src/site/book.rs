@@ -1,24 +1,19 @@
 //! Where findings are written down, by the file they are about.
 //!
 //! A judgement is opened for every file that is judged, and for every other
-//! file with its first finding. Of each rule so many findings are kept for all
-//! pages together, so that a large site with one fault stays readable.
+//! file with its first finding. Everything is kept, because what settings
+//! ignore and a baseline knows is taken out later; only a site without end is
+//! cut, so that it cannot fill memory with complaints.
 
 use std::collections::{BTreeMap, HashMap};
 
-use rutter_finding::{Finding, FindingSink, Place, Rule, Severity};
+use rutter_finding::{Finding, FindingSink, Place, Rule};
 
 use super::files::{FileKind, Files};
 use crate::{Judgement, Judging, Kind};
 
-/// Most pages that are named for one rule: what hardly matters is soon said.
-fn most_pages(severity: Severity) -> u32 {
-    match severity {
-        Severity::Note => 5,
-        Severity::Warning => 100,
-        Severity::Error => 1000,
-    }
-}
+/// Most findings of one rule about pages that are kept.
+const MOST_OF_PAGES: u32 = 50_000;
 
 /// The book of a site.
 pub(crate) struct Book<'b> {
@@ -75,10 +70,12 @@ impl<'b> Book<'b> {
     pub(crate) fn say(&mut self, at: u32, finding: Finding) {
         let kind = self.files.get(at).kind;
         if kind != FileKind::Other {
-            let Some(severity) = finding.rule.severity(self.judging.mode) else { return };
+            if finding.rule.severity(self.judging.mode).is_none() {
+                return;
+            }
             let n_told = self.pages_of_rule.entry(finding.rule.code).or_default();
             *n_told += 1;
-            if most_pages(severity) < *n_told {
+            if MOST_OF_PAGES < *n_told {
                 self.untold.entry(finding.rule.code).or_insert((finding.rule, 0)).1 += 1;
                 return;
             }
@@ -96,7 +93,9 @@ impl<'b> Book<'b> {
     /// of the site.
     pub(crate) fn close(mut self) -> Vec<Judgement> {
         for (rule, n_more) in std::mem::take(&mut self.untold).into_values() {
-            self.site(rule, format!("{n_more} more pages, not named here"));
+            let detail = format!("{n_more} more findings, not kept");
+            let finding = Finding::new(rule, Place::WHOLE, detail);
+            self.named(SITE, Kind::Site).report.report_many(finding, n_more);
         }
         self.open.into_values().collect()
     }

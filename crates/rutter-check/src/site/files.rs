@@ -6,11 +6,12 @@
 //! Refuses: to follow links out of the folder, to go on without end, and to
 //! let an address name a file that the walk did not find.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use rutter_fetch::What;
 use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
@@ -19,6 +20,8 @@ use crate::rules;
 
 /// Most files that are looked at.
 pub(crate) const MOST_FILES: usize = 2_000_000;
+/// Largest page that is read, in bytes (D89).
+pub(crate) const LARGEST_PAGE: u64 = 10_000_000;
 /// Deepest folder that is looked into.
 const DEEPEST: usize = 64;
 
@@ -48,6 +51,8 @@ pub(crate) struct Files {
     list: Vec<OneFile>,
     /// Of a live site: which file each address gave.
     by_url: Option<BTreeMap<String, u32>>,
+    /// Of a live site: what may be there and was not looked at.
+    unseen: BTreeSet<(What, String)>,
 }
 
 impl Files {
@@ -101,21 +106,33 @@ impl Files {
             }
         }
         list.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        Ok(Self { dir: dir.to_owned(), list, by_url: None })
+        Ok(Self { dir: dir.to_owned(), list, ..Self::default() })
     }
 
-    /// The files of a live site, each with its address.
-    pub(crate) fn fetched(list: Vec<OneFile>) -> Self {
+    /// The files of a live site, each with its address; `unseen` may be there
+    /// beside them.
+    pub(crate) fn fetched(list: Vec<OneFile>, unseen: BTreeSet<(What, String)>) -> Self {
         let mut list = list;
         list.sort_by(|one, other| one.path.cmp(&other.path));
         list.dedup_by(|one, other| one.path == other.path);
         let by_url = (0..).zip(&list).map(|(at, file)| (String::from(&*file.path), at)).collect();
-        Self { dir: PathBuf::new(), list, by_url: Some(by_url) }
+        Self { dir: PathBuf::new(), list, by_url: Some(by_url), unseen }
     }
 
     /// Whether they were fetched.
     pub(crate) fn is_live(&self) -> bool {
         self.by_url.is_some()
+    }
+
+    /// Whether there may be files of a kind that were not looked at: none of
+    /// them is missing then, and what the others say may not be all.
+    pub(crate) fn may_be_more(&self, what: What) -> bool {
+        self.unseen.iter().any(|(kind, _)| *kind == what)
+    }
+
+    /// Whether this one was not looked at.
+    pub(crate) fn is_unseen(&self, what: What, url: &str) -> bool {
+        self.unseen.contains(&(what, url.to_owned()))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &OneFile)> {
@@ -163,6 +180,13 @@ impl Files {
     pub(crate) fn find(&self, path: &str) -> Option<u32> {
         let at = self.list.binary_search_by(|file| (*file.path).cmp(path)).ok()?;
         u32::try_from(at).ok()
+    }
+
+    /// The Markdown twin of a page.
+    pub(crate) fn twin_of(&self, at: u32) -> Option<u32> {
+        let path = self.path(at);
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        self.find(&format!("{stem}.md"))
     }
 
     /// A file at the root of the site.

@@ -1,6 +1,7 @@
 //! The address of a site, and where a folder says it.
 
 use rutter_page::PageUrl;
+use rutter_spxi::{INDEX, Index};
 
 /// Address of a site: scheme, host, and the path it lives under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,21 @@ impl Home {
         let start = text.find("://")? + 3;
         let path_at = text.get(start..)?.find('/').map_or(text.len(), |at| start + at);
         Some(Self { text, path_at })
+    }
+
+    /// Where an index says that it lies, else the host of its first entity.
+    pub(crate) fn of_index(index: &Index) -> Option<Self> {
+        let own = index.id.as_deref().and_then(|id| PageUrl::parse(id).ok());
+        let folder = own.and_then(|url| url.key().strip_suffix(INDEX).map(str::to_owned));
+        if let Some(folder) = folder {
+            return Self::parse(&folder);
+        }
+        let mut ids = index.id.iter().chain(index.entities.iter().filter_map(|it| it.id.as_ref()));
+        let url = ids.find_map(|id| PageUrl::parse(id.as_str()).ok())?;
+        let key = url.key();
+        let start = key.find("://")? + 3;
+        let end = key.get(start..)?.find('/').map_or(key.len(), |at| start + at);
+        Self::parse(key.get(..end)?)
     }
 
     /// The address without a slash at its end.

@@ -47,9 +47,10 @@ impl Known {
 
 /// A page without the block that the build puts into its head.
 pub(crate) fn unmarked(page: &[u8]) -> Cow<'_, [u8]> {
-    const BEGIN: &[u8] = b"<!-- rutter:begin -->";
     const END: &[u8] = b"<!-- rutter:end -->";
-    let Some(start) = memmem::find(page, BEGIN) else { return Cow::Borrowed(page) };
+    static BEGIN: LazyLock<memmem::Finder<'_>> =
+        LazyLock::new(|| memmem::Finder::new("<!-- rutter:begin -->"));
+    let Some(start) = BEGIN.find(page) else { return Cow::Borrowed(page) };
     let rest = page.get(start..).unwrap_or_default();
     let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
     let mut end = start + len + END.len();

@@ -5,6 +5,8 @@ mod arc;
 mod scp;
 mod signs;
 
+use std::collections::HashMap;
+
 use rutter_page::Timestamp;
 use rutter_scp::advert::{Collection, Section};
 use rutter_scp::{Header, Receipt};
@@ -12,6 +14,7 @@ use rutter_signpost::robots::Robots;
 use rutter_spxi::{Index, Listed};
 
 use super::View;
+use super::files::Files;
 
 /// Largest file of signposts that is read as a whole, in bytes.
 pub(crate) const LARGEST_TEXT: u64 = 64 << 20;
@@ -38,6 +41,51 @@ pub(crate) struct Machine {
     pub(crate) days: Vec<Day>,
     pub(crate) index: Option<(u32, Index)>,
     pub(crate) llms: Vec<(u32, String)>,
+    places: Places,
+}
+
+/// Where to find collections and what is said of them without going through
+/// all of them.
+#[derive(Debug, Default)]
+struct Places {
+    /// The first advert of each file.
+    adverts: HashMap<u32, usize>,
+    /// The codings of each collection.
+    codings: HashMap<String, Vec<usize>>,
+}
+
+/// The path of a collection without its endings.
+pub(crate) fn stem(path: &str) -> &str {
+    path.find(".scp").and_then(|at| path.get(..at)).unwrap_or(path)
+}
+
+impl Machine {
+    /// Notes where everything stands, once all collections are known.
+    fn note_places(&mut self, files: &Files) {
+        let mut places = Places::default();
+        for (idx, one) in self.adverts.iter().enumerate() {
+            if let Some(file) = one.file {
+                places.adverts.entry(file).or_insert(idx);
+            }
+        }
+        for (idx, held) in self.collections.iter().enumerate() {
+            let stem = stem(files.path(held.file)).to_owned();
+            places.codings.entry(stem).or_default().push(idx);
+        }
+        self.places = places;
+    }
+
+    /// What the sitemap says of a collection.
+    fn advert_of(&self, file: u32) -> Option<&Advertised> {
+        self.adverts.get(*self.places.adverts.get(&file)?)
+    }
+
+    /// The same collection in another coding, if that was verified.
+    fn other_coding(&self, files: &Files, file: u32) -> Option<&Held> {
+        let codings = self.places.codings.get(stem(files.path(file)))?;
+        let mut held = codings.iter().filter_map(|idx| self.collections.get(*idx));
+        held.find(|other| other.file != file && other.receipt.is_some())
+    }
 }
 
 /// A collection that a sitemap names.
@@ -82,10 +130,21 @@ impl View<'_> {
     pub(crate) fn read_layers(&mut self) {
         self.read_robots();
         self.read_sitemaps();
-        self.read_collections();
-        self.read_arc();
-        self.read_index();
-        self.read_llms();
-        self.find_twins();
+        let left = self.read_collections();
+        let twofold: Vec<scp::Twofold> = left.iter().filter_map(|idx| self.twofold(*idx)).collect();
+        // Other codings are compared while other layers are read.
+        let files = self.files;
+        let same = std::thread::scope(|scope| {
+            let comparing = scope.spawn(|| {
+                let size = |it: &scp::Twofold| Some((it.file, it.size_if_same(files)?));
+                twofold.iter().filter_map(size).collect::<HashMap<u32, u64>>()
+            });
+            self.read_arc();
+            self.read_index();
+            self.read_llms();
+            self.find_twins();
+            comparing.join().unwrap_or_default()
+        });
+        self.read_rest(left, &same);
     }
 }

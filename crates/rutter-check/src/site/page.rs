@@ -3,8 +3,13 @@
 //! Bytes that the build read before are not read again as a page; only their
 //! head is looked at.
 
-use rutter_extract::{Extraction, Options, honesty, html, is_text};
-use rutter_finding::{Finding, Place};
+use std::cell::LazyCell;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use rutter_extract::{Extraction, Facts, Options, honesty, html, is_text};
+use rutter_finding::{Finding, Place, quoted};
 use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, order_to_models};
 use rutter_spxi::INDEX;
 
@@ -63,6 +68,8 @@ pub(crate) struct Job<'j> {
     pub(crate) twin: Option<&'j [u8]>,
     pub(crate) scp: Option<&'j Delivered>,
     pub(crate) known: Option<&'j Known>,
+    /// Why the ARC sitemap says that it is not for everybody.
+    pub(crate) closed: Option<Closed>,
     pub(crate) now: Timestamp,
 }
 
@@ -79,7 +86,7 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
     if let Some(known) = job.known.filter(|known| known.source == digest.0) {
         let is_same_line = job.scp.is_none_or(|scp| Some(scp.digest) == known.line);
         let is_same_twin = job.twin.is_none_or(|twin| Some(LineDigest::of(twin)) == known.twin);
-        if is_same_line && is_same_twin && known.closed.is_none() {
+        if is_same_line && is_same_twin && known.closed.or(job.closed).is_none() {
             of_head(job, known, &mut looked);
             return looked;
         }
@@ -103,7 +110,7 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
     looked.of_page.extend(honesty(job.bytes, &extraction));
     let own = own_blocks(&extraction);
     if let Some(scp) = job.scp.filter(|scp| !scp.is_as_built) {
-        compare(scp, &extraction, &own, &mut looked.of_scp);
+        compare(scp, job.url, &extraction, &own, &mut looked.of_scp);
     }
     if let Some(twin) = job.twin {
         let is_as_built = job.known.is_some_and(|known| {
@@ -113,7 +120,7 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
             compare_twin(twin, &extraction, &own, &mut looked);
         }
     }
-    if looked.seen.closed.is_some_and(|closed| Closed::Robots < closed) {
+    if looked.seen.closed.max(job.closed).is_some() {
         looked.seen.pieces = own.into_iter().map(|own| own.piece).take(MOST_PIECES).collect();
     }
     looked
@@ -121,17 +128,28 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
 
 /// What the head of a page says, where the rest is known.
 fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
-    let end = memchr::memmem::find(job.bytes, b"</head").unwrap_or(LONGEST_HEAD);
+    static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("</head"));
+    let end = END.find(job.bytes).unwrap_or(LONGEST_HEAD);
     let head = job.bytes.get(..end.min(LONGEST_HEAD)).unwrap_or(job.bytes);
-    let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return };
-    let extraction = html(head, &Options::new(url, job.now));
-    facts(&extraction, &mut looked.seen);
-    // The title and the language of a page may stand elsewhere in it, and what
-    // collections say of them is as it was built.
+    if leads_elsewhere(head)
+        && let Ok(url) = PageUrl::parse(job.url.to_owned())
+    {
+        links(&rutter_extract::facts(head, &Options::new(url, job.now)), &mut looked.seen);
+    }
+    // What collections say of its language is as it was built.
     looked.seen.title = known.title.clone();
-    looked.seen.language = None;
     looked.of_page.extend(known.findings.iter().cloned());
     looked.seen.is_oversize = known.line.is_none();
+}
+
+/// Whether a head may hold a link or a redirect at all: most of what is built
+/// before it is checked has none, and a tree is dear. An escape may hide one,
+/// and so may characters of two bytes.
+fn leads_elsewhere(head: &[u8]) -> bool {
+    static WORDS: LazyLock<[Finder<'_>; 5]> =
+        LazyLock::new(|| ["canonical", "alternate", "refresh", "&#", "\0"].map(Finder::new));
+    let head = head.to_ascii_lowercase();
+    WORDS.iter().any(|word| word.find(&head).is_some())
 }
 
 /// What a page says of itself.
@@ -139,6 +157,11 @@ fn facts(extraction: &Extraction, seen: &mut PageSeen) {
     let facts = &extraction.facts;
     seen.title = short(&extraction.page.title);
     seen.language = facts.language.as_ref().map(|tag| tag.canonical().as_str().into());
+    links(facts, seen);
+}
+
+/// Where a page leads, other than by its text.
+fn links(facts: &Facts, seen: &mut PageSeen) {
     seen.canonical = facts.canonical.as_deref().map(Box::from);
     seen.refresh = facts.refresh.as_deref().map(Box::from);
     let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();
@@ -227,6 +250,11 @@ fn own_blocks(extraction: &Extraction) -> Vec<Own> {
     blocks.filter_map(own).collect()
 }
 
+/// The numbers of all that the page says itself.
+fn wholes_of(own: &[Own]) -> HashSet<u64> {
+    own.iter().map(|own| own.piece.whole).collect()
+}
+
 /// The texts of a block that a page shows, apart where they stand apart.
 pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
@@ -244,9 +272,16 @@ pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
 }
 
 /// Compares a delivered page with the page that is shown.
-fn compare(scp: &Delivered, extraction: &Extraction, own: &[Own], found: &mut Vec<Finding>) {
-    let is_own = |piece: &Piece| own.iter().any(|own| own.piece.whole == piece.whole);
-    let pieces: Vec<Piece> = scp.pieces.iter().filter(|piece| !is_own(piece)).cloned().collect();
+fn compare(
+    scp: &Delivered,
+    url: &str,
+    extraction: &Extraction,
+    own: &[Own],
+    found: &mut Vec<Finding>,
+) {
+    let wholes = wholes_of(own);
+    let is_own = |piece: &&Piece| wholes.contains(&piece.whole);
+    let pieces: Vec<Piece> = scp.pieces.iter().filter(|it| !is_own(it)).cloned().collect();
     let page = &extraction.page;
     let texts: [&str; 3] = [&extraction.visible_text, &page.title, &page.description];
     let shares = words::look(&pieces, &texts);
@@ -256,12 +291,12 @@ fn compare(scp: &Delivered, extraction: &Extraction, own: &[Own], found: &mut Ve
         match share {
             Share::All => {}
             Share::Nothing => {
-                found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), ""));
+                found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), quoted(url)));
             }
             // Once is enough: the page is to be built again.
             Share::Part if !is_told => {
                 is_told = true;
-                found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), ""));
+                found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), quoted(url)));
             }
             Share::Part => {}
         }
@@ -270,7 +305,7 @@ fn compare(scp: &Delivered, extraction: &Extraction, own: &[Own], found: &mut Ve
     let prose = own.iter().filter(|own| own.is_prose);
     let n_own: usize = prose.map(|own| own.n_words).sum();
     if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
-        let detail = format!("{} of about {n_own} words", scp.n_words);
+        let detail = format!("{}: {} of about {n_own} words", quoted(url), scp.n_words);
         found.push(Finding::new(&rules::DELIVERED_SHORT, Place::line(scp.line), detail));
     }
 }
@@ -284,13 +319,9 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
     let heading = body.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
     if let Some(title) = title.or(heading) {
         let is_same =
-            [&*page.title, &extraction.visible_text].iter().any(|shown| has_words(shown, &title));
+            [&*page.title, &extraction.visible_text].iter().any(|shown| words::has(shown, &title));
         if !is_same {
-            let detail = format!(
-                "{}, the page has {}",
-                rutter_finding::quoted(&title),
-                rutter_finding::quoted(&page.title)
-            );
+            let detail = format!("{}, the page has {}", quoted(&title), quoted(&page.title));
             looked.of_twin.push(Finding::new(&rules::TWIN_TITLE, Place::WHOLE, detail));
         }
     }
@@ -302,17 +333,19 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
         let detail = format!("{language}, the page says {own}");
         looked.of_twin.push(Finding::new(&rules::LANGUAGE_DIFFERS, Place::WHOLE, detail));
     }
+    // Whoever writes about orders in plain sight is not blamed.
+    let orders_are_shown = LazyCell::new(|| order_to_models(&extraction.shown_text()).is_some());
     for paragraph in paragraphs(body) {
         if let Some(order) = order_to_models(&paragraph)
-            && order_to_models(&extraction.shown_text()).is_none()
+            && !*orders_are_shown
         {
-            let detail = rutter_finding::quoted(order);
+            let detail = quoted(order);
             looked.of_twin.push(Finding::new(&rules::ORDER, Place::WHOLE, detail));
         }
     }
     let mut pieces = pieces_of(body);
-    let is_own = |piece: &Piece| own.iter().any(|own| own.piece.whole == piece.whole);
-    pieces.retain(|piece| !is_own(piece));
+    let wholes = wholes_of(own);
+    pieces.retain(|piece| !wholes.contains(&piece.whole));
     // Films and sounds are told of in JSON-LD.
     let mut texts: Vec<&str> = vec![&extraction.visible_text, &page.title, &page.description];
     texts.extend(extraction.facts.json_ld.iter().map(String::as_str));
@@ -324,8 +357,9 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
     }
     // What we would write ourselves is right, whatever it is made of.
     let ours = extraction.to_markdown();
-    let ours: Vec<Piece> = pieces_of(front_matter(&ours).1);
-    doubtful.retain(|(piece, _)| !ours.iter().any(|own| own.whole == piece.whole));
+    let ours = pieces_of(front_matter(&ours).1);
+    let ours: HashSet<u64> = ours.iter().map(|piece| piece.whole).collect();
+    doubtful.retain(|(piece, _)| !ours.contains(&piece.whole));
     let mut is_told = false;
     for (_, share) in doubtful {
         let rule = match share {
@@ -364,17 +398,6 @@ fn without_mark(line: &str) -> &str {
     let line = line.trim_start();
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     digits.strip_prefix(". ").filter(|_| digits.len() < line.len()).unwrap_or(line)
-}
-
-/// Whether all words of one text stand in another in their order.
-fn has_words(text: &str, wanted: &str) -> bool {
-    let list = |text: &str| {
-        let mut all = Vec::new();
-        words::words(text, |word| all.push(word));
-        all
-    };
-    let (text, wanted) = (list(text), list(wanted));
-    wanted.is_empty() || text.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// What stands above a Markdown text, and the text.

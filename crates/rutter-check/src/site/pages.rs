@@ -9,11 +9,10 @@ use rutter_finding::{Finding, Place};
 use rutter_page::Timestamp;
 
 use super::View;
-use super::files::{FileKind, Files};
+use super::files::{FileKind, Files, LARGEST_PAGE};
 use super::page::{self, Job, Looked};
 use super::rows::Row;
 use crate::rules;
-use crate::spxi_folder::LARGEST_PAGE;
 
 /// Answers that may wait to be taken.
 const WAITING: usize = 64;
@@ -153,6 +152,7 @@ fn look(
         twin: twin.as_deref(),
         scp: row.scp.as_deref(),
         known,
+        closed: row.arc.as_ref().and_then(|arc| arc.closed),
         now,
     };
     Answer::Looked(Box::new(page::look(&job)))

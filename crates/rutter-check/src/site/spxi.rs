@@ -1,6 +1,12 @@
 //! Judges the semantic index and its packets with the site they describe.
 
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
 use rutter_extract::{Options, html};
+use rutter_fetch::What;
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::{
@@ -10,7 +16,8 @@ use rutter_spxi::{
 use rutter_survival::Markers;
 
 use super::View;
-use crate::spxi_folder::{LARGEST_PAGE, names_of, signals};
+use super::files::LARGEST_PAGE;
+use super::told::{names_of, signals};
 use crate::{Kind, rules};
 
 /// Pages beyond which a link that no page has is told once.
@@ -27,15 +34,15 @@ impl View<'_> {
         let mut judgement =
             crate::blank(self.files.path(at), Kind::SpxiIndex, &self.judging.judging);
         let has_pages = self.rows.list.iter().any(|row| row.page.is_some());
-        let pages = ViewPages { view: self };
+        let pages = ViewPages::new(self, &index.entities);
         let robots = match &self.machine.robots {
             Some((_, robots)) => Look::Found(signals(robots)),
-            None => Look::Unreachable("there is no robots.txt".to_owned()),
+            None => self.absent(What::Robots, "robots.txt"),
         };
         let root_llms = self.files.at_root(self.home, "llms.txt");
         let llms = self.machine.llms.iter().find(|(at, _)| Some(*at) == root_llms);
         let sitemap = if self.machine.sitemaps.is_empty() {
-            Look::Unreachable("there is no sitemap.xml".to_owned())
+            self.absent(What::Sitemap, "sitemap.xml")
         } else if self.machine.is_cut {
             Look::NotChecked
         } else {
@@ -59,7 +66,7 @@ impl View<'_> {
                     Look::NotChecked
                 },
                 llms: llms.map_or_else(
-                    || Look::Unreachable("there is no llms.txt".to_owned()),
+                    || self.absent(What::Llms, "llms.txt"),
                     |(_, text)| Look::Found(text.clone()),
                 ),
                 pages: (self.home.is_some() && has_pages).then_some(&pages as &dyn Pages),
@@ -79,9 +86,17 @@ impl View<'_> {
         self.machine.index = Some((at, index));
     }
 
+    /// What is to be said of a file that is not among those that were read.
+    fn absent<T>(&self, what: What, name: &str) -> Look<T> {
+        if self.files.may_be_more(what) {
+            return Look::NotChecked;
+        }
+        Look::Unreachable(format!("there is no {name}"))
+    }
+
     /// Judges the packets that entities lead to, then those nobody leads to.
     fn judge_packets(&mut self, entities: &[Entity], given: &Given<'_>) {
-        let mut seen: Vec<u32> = Vec::new();
+        let mut seen: BTreeSet<u32> = BTreeSet::new();
         let index = self.files.at_root(self.home, INDEX);
         for (n, entity) in entities.iter().enumerate() {
             let Some(home) = self.home else { break };
@@ -100,7 +115,7 @@ impl View<'_> {
                 .iter()
                 .find_map(|url| Some((url.as_str(), self.files.resolve(home, url)?)));
             let Some((url, at)) = found.filter(|(_, at)| !seen.contains(at)) else { continue };
-            seen.push(at);
+            seen.insert(at);
             let asked = Asked { page: entity.id.as_deref(), packet: Some(url) };
             self.judge_packet(at, &asked, given, Some(entity));
         }
@@ -167,41 +182,61 @@ impl View<'_> {
     }
 }
 
-/// Finds pages among the rows.
+/// Finds pages among the rows. A page is read once, however many entities stand
+/// on it.
 struct ViewPages<'p, 'v> {
     view: &'p View<'v>,
+    asked: HashMap<u32, AskedOf<'p>>,
+    seen: RefCell<HashMap<u32, Option<Rc<EntityPage>>>>,
 }
 
-impl ViewPages<'_, '_> {
-    fn read(&self, url: &str) -> Option<(usize, Vec<u8>)> {
-        let view = self.view;
-        let at = view.rows.find(view.files, view.home?, url)?;
-        let file = view.rows.get(at)?.file?;
-        Some((at as usize, view.files.read(file, LARGEST_PAGE).ok().flatten()?))
-    }
+/// What the entities of a page ask of it.
+#[derive(Default)]
+struct AskedOf<'p> {
+    fragments: BTreeSet<&'p str>,
+    markers: BTreeSet<&'p str>,
 }
 
-impl Pages for ViewPages<'_, '_> {
-    fn look(&self, url: &str) -> Look<PageFacts> {
-        let key = PageUrl::parse(url).map(|url| url.key().to_owned()).unwrap_or_default();
-        if !self.view.is_own(&key) {
-            return Look::NotChecked;
+/// What was found of that.
+struct EntityPage {
+    moved_to: Option<String>,
+    fragments: Arc<BTreeSet<String>>,
+    markers: HashMap<String, MarkerStatus>,
+}
+
+impl<'p, 'v> ViewPages<'p, 'v> {
+    fn new(view: &'p View<'v>, entities: &'p [Entity]) -> Self {
+        let mut asked: HashMap<u32, AskedOf<'p>> = HashMap::new();
+        for entity in entities {
+            let id = entity.id.as_deref().unwrap_or_default();
+            let (url, fragment) = id.split_once('#').unwrap_or((id, ""));
+            let row = view.home.and_then(|home| view.rows.find(view.files, home, url));
+            let Some(row) = row else { continue };
+            let of_page = asked.entry(row).or_default();
+            of_page.fragments.insert(fragment);
+            of_page.markers.extend(entity.markers.iter().map(String::as_str));
         }
-        let Some((at, bytes)) = self.read(url) else {
-            if self.view.files.is_live() {
-                return Look::NotChecked;
-            }
-            return Look::Unreachable("the folder has no such file".to_owned());
-        };
-        let page = self.view.rows.list.get(at).and_then(|row| row.page.as_ref());
-        Look::Found(PageFacts {
-            moved_to: page.and_then(|page| page.refresh.as_deref()).map(str::to_owned),
-            fragments: Some(names_of(&String::from_utf8_lossy(&bytes))),
-        })
+        Self { view, asked, seen: RefCell::default() }
     }
 
-    fn markers(&self, url: &str, markers: &[String]) -> Option<Vec<MarkerStatus>> {
-        let (_, bytes) = self.read(url)?;
+    fn page(&self, url: &str) -> Option<Rc<EntityPage>> {
+        let view = self.view;
+        let row = view.rows.find(view.files, view.home?, url)?;
+        if let Some(seen) = self.seen.borrow().get(&row) {
+            return seen.clone();
+        }
+        let seen = self.read(row, url).map(Rc::new);
+        self.seen.borrow_mut().insert(row, seen.clone());
+        seen
+    }
+
+    fn read(&self, at: u32, url: &str) -> Option<EntityPage> {
+        let nothing = AskedOf::default();
+        let asked = self.asked.get(&at).unwrap_or(&nothing);
+        let row = self.view.rows.get(at)?;
+        let bytes = self.view.files.read(row.file?, LARGEST_PAGE).ok().flatten()?;
+        let names = names_of(&String::from_utf8_lossy(&bytes));
+        let is_asked = |name: &String| asked.fragments.contains(name.as_str());
         let url = PageUrl::parse(without_fragment(url).to_owned()).ok()?;
         let now = self.view.judging.judging.now.or_else(|| Timestamp::from_unix_seconds(0))?;
         let seen = html(&bytes, &Options::new(url, now));
@@ -212,8 +247,39 @@ impl Pages for ViewPages<'_, '_> {
             metas: metas.chain([seen.page.title.as_ref()]).collect(),
             json_ld: seen.facts.json_ld.iter().map(String::as_str).collect(),
         };
-        let ids: Vec<usize> = (0..markers.len()).collect();
-        Some(Markers::new(markers.iter().map(String::as_str)).look(&ids, &places))
+        let ids: Vec<usize> = (0..asked.markers.len()).collect();
+        let statuses = Markers::new(asked.markers.iter().copied()).look(&ids, &places);
+        let refresh = row.page.as_ref().and_then(|page| page.refresh.as_deref());
+        Some(EntityPage {
+            moved_to: refresh.map(str::to_owned),
+            fragments: Arc::new(names.into_iter().filter(is_asked).collect()),
+            markers: asked.markers.iter().map(|it| (*it).to_owned()).zip(statuses).collect(),
+        })
+    }
+}
+
+impl Pages for ViewPages<'_, '_> {
+    fn look(&self, url: &str) -> Look<PageFacts> {
+        let key = PageUrl::parse(url).map(|url| url.key().to_owned()).unwrap_or_default();
+        if !self.view.is_own(&key) {
+            return Look::NotChecked;
+        }
+        let Some(page) = self.page(url) else {
+            if self.view.files.is_live() {
+                return Look::NotChecked;
+            }
+            return Look::Unreachable("the folder has no such file".to_owned());
+        };
+        Look::Found(PageFacts {
+            moved_to: page.moved_to.clone(),
+            fragments: Some(Arc::clone(&page.fragments)),
+        })
+    }
+
+    fn markers(&self, url: &str, markers: &[String]) -> Option<Vec<MarkerStatus>> {
+        let page = self.page(url)?;
+        let status = |marker| page.markers.get(marker).cloned().unwrap_or(MarkerStatus::Absent);
+        Some(markers.iter().map(status).collect())
     }
 
     fn head_links(&self) -> Option<Vec<(String, bool)>> {

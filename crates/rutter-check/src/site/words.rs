@@ -175,6 +175,38 @@ pub(crate) fn look(pieces: &[Piece], texts: &[&str]) -> Vec<Share> {
     pieces.iter().map(share).collect()
 }
 
+/// Whether all words of one text stand in another in their order.
+///
+/// Each word of the longer text is looked at once or twice, whatever repeats
+/// in either (Knuth, Morris and Pratt).
+pub(crate) fn has(text: &str, wanted: &str) -> bool {
+    let mut pattern = Vec::new();
+    words(wanted, |word| pattern.push(word));
+    // For each word: how many words before it are also the first ones.
+    let mut repeats: Vec<usize> = vec![0; pattern.len()];
+    let follow = |repeats: &[usize], mut n_fits: usize, word: u64| {
+        while 0 < n_fits && pattern.get(n_fits) != Some(&word) {
+            n_fits = repeats.get(n_fits - 1).copied().unwrap_or(0);
+        }
+        n_fits + usize::from(pattern.get(n_fits) == Some(&word))
+    };
+    let mut n_fits = 0;
+    for (at, word) in pattern.iter().enumerate().skip(1) {
+        n_fits = follow(&repeats, n_fits, *word);
+        if let Some(slot) = repeats.get_mut(at) {
+            *slot = n_fits;
+        }
+    }
+    let (mut n_fits, mut is_found) = (0, pattern.is_empty());
+    words(text, |word| {
+        if !is_found {
+            n_fits = follow(&repeats, n_fits, word);
+            is_found = n_fits == pattern.len();
+        }
+    });
+    is_found
+}
+
 /// A Markdown text cut into paragraphs, without addresses and pictures.
 pub(crate) fn paragraphs(markdown: &str) -> Vec<String> {
     let mut all = Vec::new();
@@ -262,6 +294,27 @@ mod tests {
         let pieces: Vec<Piece> = [same, other, half].into_iter().flatten().collect();
         assert_eq!(look(&pieces, &[page]), [Share::All, Share::Nothing, Share::Part]);
         assert_eq!(piece(0, &["Five words are too few"]), None);
+    }
+
+    #[test]
+    fn ours_words_are_found_in_their_order() {
+        for (text, wanted, is_found) in [
+            ("a b a b c", "A b, c", true),
+            ("a b a b a c", "a b a c", true),
+            ("a b a b", "b b", false),
+            ("a b", "a b c", false),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(has(text, wanted), is_found, "{wanted} in {text}");
+        }
+    }
+
+    #[test]
+    fn ours_what_repeats_is_not_read_again_and_again() {
+        // Compared window by window this is ten thousand million words.
+        let text = "a ".repeat(200_000);
+        assert!(!has(&text, &format!("{}b", "a ".repeat(100_000))));
     }
 
     #[test]

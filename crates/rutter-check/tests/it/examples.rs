@@ -14,18 +14,6 @@ use rutter_finding::Mode;
 use rutter_page::{PageUrl, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// Layers whose examples are judged wherever they are not words.
-const JUDGED: [&str; 7] = ["RB", "LL", "SM", "SC", "AR", "SX", "HT"];
-
-/// Rules that need more than one file: the suite of small sites in
-/// `conformance/vectors/spxi` judges them. Annotations are judged by the tests
-/// of `rutter-arc`.
-fn needs_more(code: &str) -> bool {
-    let number: u32 = code[2..].parse().unwrap();
-    let layer = &code[..2];
-    (layer == "SX" && (90..=109).contains(&number)) || (layer == "AR" && 90 <= number)
-}
-
 fn now() -> Timestamp {
     Timestamp::parse("2026-05-03T00:00:00Z").unwrap()
 }
@@ -194,8 +182,7 @@ fn ours_what_is_wrong_breaks_its_rule_and_what_is_right_does_not() {
     let mut faults = String::new();
     let mut n_judged = 0;
     for (code, example) in explain::all() {
-        let is_judged = JUDGED.contains(&&code[..2]) && !needs_more(code);
-        if !is_judged || example.place.is_empty() {
+        if !explain::is_judged(code) {
             continue;
         }
         n_judged += 1;

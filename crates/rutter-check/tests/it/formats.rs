@@ -44,14 +44,7 @@ fn hostile() -> Judged {
     for _ in 0..130 {
         report.report(Finding::new(&rutter_page::rules::UNKNOWN_BLOCK, place.clone(), HOSTILE));
     }
-    let judgement = Judgement {
-        name: HOSTILE.to_owned(),
-        kind: Kind::Collection,
-        report,
-        refused: None,
-        receipt: None,
-        entries: None,
-    };
+    let judgement = Judgement { report, ..Judgement::clean("", HOSTILE, Kind::Collection) };
     let text = format!("\n\n{{\"{}\": 1}}", HOSTILE.replace(['"', '\n'], " "));
     let open = || {
         let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(text.clone()));
@@ -82,6 +75,8 @@ fn outcome() -> Outcome {
     let overview = Overview {
         subject: "public".to_owned(),
         now: Some(now()),
+        files: 1234,
+        pages: 1200,
         layers: vec!["RB"],
         sizes: vec![
             size("scp/all-snapshot-20260501T120000Z.scp.zst", 1_630_000),

@@ -10,7 +10,7 @@ use rutter_check::{Home, Judging, SiteJudging, SiteOutcome, check_folder};
 use rutter_finding::Mode;
 use rutter_page::Timestamp;
 
-fn judge(dir: &Path) -> SiteOutcome {
+pub(crate) fn judge(dir: &Path) -> SiteOutcome {
     let judging = SiteJudging {
         judging: Judging {
             mode: Mode::Strict,
@@ -23,11 +23,11 @@ fn judge(dir: &Path) -> SiteOutcome {
     check_folder(dir, Home::parse("https://h.example/"), Vec::new(), &judging).unwrap()
 }
 
-fn codes(outcome: &SiteOutcome) -> BTreeSet<&'static str> {
+pub(crate) fn codes(outcome: &SiteOutcome) -> BTreeSet<&'static str> {
     outcome.judgements.iter().flat_map(|one| one.report.counts().keys().copied()).collect()
 }
 
-fn write(dir: &Path, name: &str, bytes: impl AsRef<[u8]>) {
+pub(crate) fn write(dir: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     let path = dir.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -168,7 +168,7 @@ fn ours_a_bomb_is_refused() {
     assert_found(&judge(dir.path()), &["XL027"]);
 }
 
-const PAGE: &str = "<html lang=en><head><title>Tides</title>\
+pub(crate) const PAGE: &str = "<html lang=en><head><title>Tides</title>\
     <meta name=description content='When the water is high.'></head><body><main><h1>Tides</h1>\
     <p>High water is at noon, and low water is six hours later.</p></main>";
 const SITEMAP: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\

@@ -1,6 +1,6 @@
 //! Each place where a site may say something.
 
-use rutter_discover::{Bounds, Clue, Outcome, Rung};
+use rutter_discover::{Bounds, Clue, Memory, Outcome, Rung};
 use rutter_testkit::server::Reply;
 
 use crate::{Bay, arc, codes, collection, entry, index, outcome, spxi, urlset};
@@ -112,7 +112,7 @@ async fn ours_looking_stops_at_the_first_child_with_adverts() {
         .xml("/2.xml", &urlset(&entry("/b")));
     assert_eq!(bay.look().await.offer.scp.collections.len(), 1);
     assert!(!bay.server.paths().contains(&"/2.xml".to_owned()));
-    let all = bay.visit_with(&rutter_discover::Memory::default(), Bounds::ALL).await.unwrap();
+    let all = bay.visit_with(&Memory::default(), Bounds::ALL).await.unwrap();
     assert_eq!(all.offer.sitemaps.len(), 2);
 }
 
@@ -226,7 +226,7 @@ async fn spec_every_way_to_the_arc_sitemap() {
         );
         let client = bay.client();
         let site = rutter_fetch::Url::parse(crate::SITE).unwrap();
-        let memory = rutter_discover::Memory::default();
+        let memory = Memory::default();
         let found = rutter_discover::discover(&client, &site, &memory, Bounds::LOOK, &mut ())
             .await
             .unwrap();
@@ -310,4 +310,14 @@ async fn ours_adverts_without_sense() {
     let found = bay.look().await;
     assert_eq!(found.offer.scp.collections, []);
     assert_eq!(codes(&found), ["SC067", "SC067", "SC067", "SC067", "SC068"]);
+}
+
+#[tokio::test] // D17
+async fn ours_a_walk_that_may_fetch_no_more_says_so() {
+    let bay = Bay::new();
+    let sitemap = urlset(&entry("/a"));
+    bay.xml("/sitemap.xml", &sitemap);
+    let bounds = Bounds { bytes: sitemap.len() as u64, ..Bounds::LOOK };
+    let found = bay.visit_with(&Memory::default(), bounds).await.unwrap();
+    assert!(codes(&found).contains(&"DC007"), "{:?}", found.findings);
 }

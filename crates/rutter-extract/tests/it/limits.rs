@@ -21,6 +21,20 @@ fn ours_a_hundred_thousand_open_elements_keep_their_text() {
     }
 }
 
+#[test] // D38
+fn ours_what_lies_too_deep_is_said() {
+    let page = format!("{}<p>The water is still there.", "<div>".repeat(500));
+    assert!(codes(&read(&page).findings).contains(&"HT009"));
+}
+
+#[test] // D17
+fn ours_bytes_that_stand_for_nothing_are_said() {
+    let page = b"<meta charset=\"utf-8\"><title>Caf\xe9</title><p>Open until nine tonight.";
+    let extraction = html(page, &options("https://harbour.example/"));
+    assert!(codes(&extraction.findings).contains(&"HT001"));
+    assert!(extraction.page.title.contains('\u{fffd}'));
+}
+
 #[test]
 fn ours_formatting_that_multiplies_is_cut_and_said() {
     // Every paragraph opens all the fonts again.

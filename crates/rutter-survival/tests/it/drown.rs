@@ -253,6 +253,27 @@ fn ours_a_system_that_only_fails_is_given_up() {
 }
 
 #[test] // D73
+fn ours_an_answer_that_is_no_text_is_counted_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let subjects = subjects(&MARKERS);
+    let systems = [program("garbage", script("garbage.sh", &[]))];
+    let plan = Plan { run: "r", date: day(1), subjects: &subjects, systems: &systems };
+    let (tally, findings) = run(folder.path(), &plan, false);
+    assert_eq!(tally.unwrap().answered, 5);
+    assert_eq!(codes(&findings)[1..], ["answer-not-utf-8"; 5]);
+}
+
+#[test] // D73
+fn ours_an_entity_of_which_nothing_is_claimed_is_told() {
+    let entities = vec![entity("The Tide House", &MARKERS), entity("The Tide Pool", &[])];
+    let mut findings: Vec<Finding> = Vec::new();
+    let subjects = Subject::all(&Index { entities, ..Index::default() }, &mut findings);
+    assert_eq!(subjects.len(), 1);
+    assert_eq!(codes(&findings), ["nothing-claimed"]);
+    assert_eq!(findings[0].detail, "`The Tide Pool`");
+}
+
+#[test] // D73
 fn ours_other_claims_are_counted_anew_where_the_answer_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");

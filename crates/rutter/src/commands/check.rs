@@ -1,6 +1,7 @@
 //! `rutter check`: judge sites, collections, signposts, ARC and SPXI files against their specifications.
 
 mod fix;
+mod place;
 mod reopen;
 mod sieve;
 mod site;
@@ -65,12 +66,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             }
         }
     }
-    let Seen { reopen, mut overview } = seen;
+    let Seen { reopen, mut overview, folders } = seen;
     if let [only] = args.files.as_slice() {
         overview.subject = only.display().to_string();
     }
     let has_failed = failed.is_some();
-    let found = Found { judgements, overview, mode: judging.mode, has_failed };
+    let found = Found { judgements, folders, overview, mode: judging.mode, has_failed };
     let exit = tell::tell(&asked, found, &reopen, out)?;
     Ok(failed.unwrap_or(exit))
 }
@@ -80,6 +81,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 struct Seen {
     reopen: Reopen,
     overview: Overview,
+    /// Folders by what they are called in judgements.
+    folders: Vec<String>,
 }
 
 fn judge(
@@ -91,16 +94,27 @@ fn judge(
     out: &mut Output,
 ) -> anyhow::Result<Vec<Judgement>> {
     if let Some(url) = site::address(path) {
-        let judgements = site::live(&url, &args.site, judging.clone(), out)?.judgements;
+        let outcome = site::live(&url, &args.site, judging.clone(), out)?;
+        seen.overview.see_site(&outcome);
+        let mut judgements = outcome.judgements;
+        let root = url.as_str().trim_end_matches('/');
         seen.overview.layers.extend(["HP", "XL", "SE"]);
-        for judgement in &judgements {
+        for judgement in &mut judgements {
+            root.clone_into(&mut judgement.root);
             seen.overview.see(judgement);
         }
         return Ok(judgements);
     }
     if path.is_dir() {
-        let judgements = site::folder(path, &args.site, judging, out)?.judgements;
-        seen.reopen.add_folder(path);
+        let outcome = site::folder(path, &args.site, judging, out)?;
+        seen.overview.see_site(&outcome);
+        let mut judgements = outcome.judgements;
+        let root = place::root_of(path);
+        for judgement in &mut judgements {
+            judgement.root.clone_from(&root);
+        }
+        seen.reopen.add_folder(&root, path);
+        seen.folders.push(root);
         seen.overview.see_folder(path, &judgements);
         if let Some(now) = judging.now.filter(|_| asked.draws()) {
             // A site without an index has no markers to follow.

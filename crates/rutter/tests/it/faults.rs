@@ -162,13 +162,14 @@ fn known() -> Vec<Known> {
     let all = rutter_build::remembered(&state).unwrap();
     assert!(!all.is_empty());
     let page = |one: rutter_build::Remembered| {
+        let closed = one.is_closed().then_some(Closed::Away);
         let known = Known {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
-            closed: one.barred.map(|_| Closed::Away),
+            closed,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)
@@ -468,6 +469,30 @@ fn put(line: &str, name: &str, number: u64) -> String {
     let start = line.find(&format!(" {name}=\"")).unwrap() + name.len() + 3;
     let end = start + line[start..].find('"').unwrap();
     format!("{}{number}{}", &line[..start], &line[end..])
+}
+
+#[test]
+fn ours_findings_about_two_pages_of_a_collection_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&BUILT.folder.path().join("out"), folder.path());
+    let stem = resolved("{all-snapshot}", folder.path());
+    let text = "Only machines are told that the best berth of all is at this harbour.";
+    for page in ["https://harbour.example/shop/", "https://harbour.example/docs/berthing.html"] {
+        let edit = Edit {
+            page: Some(page.to_owned()),
+            set: Some("/content/-".to_owned()),
+            value: Some(serde_json::json!({ "type": "text", "text": text })),
+            ..Edit::default()
+        };
+        plant_in_collection(&edit, &stem, folder.path());
+    }
+    let outcome = judge(folder.path(), Vec::new());
+    let mut prints = BTreeSet::new();
+    for judgement in &outcome.judgements {
+        let found = judgement.report.findings().filter(|(_, it)| it.rule.code == "SE013");
+        prints.extend(found.map(|(_, it)| rutter_check::fingerprint::of(&judgement.path(), it)));
+    }
+    assert_eq!(prints.len(), 2, "{}", told(&outcome).0);
 }
 
 /// A reader keeps the harness honest: what it packs can be read.

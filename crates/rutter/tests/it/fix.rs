@@ -1,22 +1,8 @@
 //! `rutter check --fix`: what it mends, and what it leaves alone.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-fn rutter(folder: &Path, args: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
-    let settings = std::env::vars_os().map(|(name, _)| name);
-    for name in settings.filter(|name| name.to_string_lossy().starts_with("RUTTER_")) {
-        program.env_remove(name);
-    }
-    program.args(args).current_dir(folder).env("SOURCE_DATE_EPOCH", "1793491200").output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    let (data, talk) = (&output.stdout, &output.stderr);
-    format!("{}{}", String::from_utf8_lossy(data), String::from_utf8_lossy(talk))
-}
+use crate::names::{rutter, said};
 
 const PAGE: &str = "<!DOCTYPE html><html lang=en><head><title>Tides</title>\
     <meta name=description content='When the water is high.'></head><body><main><h1>Tides</h1>\

@@ -259,3 +259,77 @@ fn ours_a_site_that_cannot_be_reached_ends_with_3() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// What was said under a code, in any file.
+fn details(output: &Output, code: &str) -> Vec<String> {
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let files = value["files"].as_array().unwrap().iter();
+    let findings = files.flat_map(|file| file["findings"].as_array().unwrap());
+    let own = findings.filter(|finding| finding["code"] == code);
+    own.map(|finding| finding["detail"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test] // D89
+fn ours_an_answer_without_end_is_left_aside_and_not_called_missing() {
+    let server = published();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..70 {
+        std::io::Write::write_all(&mut packed, &vec![b' '; 1 << 20]).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    let reply = Reply::file("application/json", "\"a\"", packed).with("Content-Encoding", "gzip");
+    server.route("/arc-sitemap.json", [reply]);
+    let output = check(&server, &AS);
+    let (found, text) = codes(&output);
+    assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{text}");
+    assert_eq!(details(&output, "XL003"), ["not read: more than 67108864 bytes"]);
+}
+
+#[test]
+fn ours_what_lies_beyond_a_bound_is_told_and_not_called_missing() {
+    let dir = BUILT.folder.path().join("out");
+    let root = |name: &str, inner: &str| {
+        let namespace = "http://www.sitemaps.org/schemas/sitemap/0.9";
+        format!("<{name} xmlns=\"{namespace}\">{inner}</{name}>")
+    };
+    let child =
+        |name: &str| format!("<sitemap><loc>https://harbour.example/{name}</loc></sitemap>");
+    let many = published();
+    let xml = |path: &str, bytes: Vec<u8>| {
+        many.route(path, [Reply::file("application/xml", "\"a\"", bytes)]);
+    };
+    let index = ["sitemap-1.xml", "sitemap-2.xml", "sitemap-3.xml"].map(child).concat();
+    xml("/sitemap.xml", root("sitemapindex", &index).into());
+    xml("/sitemap-1.xml", std::fs::read(dir.join("sitemap.xml")).unwrap());
+    for path in ["/sitemap-2.xml", "/sitemap-3.xml"] {
+        let home = "<url><loc>https://harbour.example/</loc></url>";
+        xml(path, root("urlset", home).into());
+    }
+    let one = published();
+    for (server, args, wanted) in [
+        (&many, ["--sitemaps", "2"], "2 sitemaps were not looked at; --sitemaps sets how many are"),
+        (
+            &one,
+            ["--collections", "1"],
+            "5 collections were not looked at; --collections sets how many are",
+        ),
+        (&one, ["--packets", "1"], "2 packets were not looked at; --packets sets how many are"),
+    ] {
+        let output = check(server, &[&AS[..], &args].concat());
+        let (mut found, text) = codes(&output);
+        // Half a list proves nothing about the index, and that is told, too.
+        assert_eq!(found.remove("SX090"), args[0] == "--sitemaps", "{args:?} {text}");
+        assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{args:?} {text}");
+        assert_eq!(details(&output, "XL003"), [wanted]);
+    }
+}
+
+#[test]
+fn ours_what_a_server_fails_to_give_is_not_called_missing() {
+    let server = published();
+    for path in ["/llms.txt", "/arc-sitemap.json"] {
+        server.route(path, [Reply::status(500)]);
+    }
+    let (found, text) = codes(&check(&server, &AS));
+    assert!(!found.contains("XL006"), "{text}");
+}

@@ -21,6 +21,8 @@ mod fix;
 mod kill;
 mod kill_sync;
 mod live;
+mod names;
+mod proofs;
 mod replica;
 mod repository;
 mod serve;

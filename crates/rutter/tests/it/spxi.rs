@@ -6,12 +6,9 @@ use std::fmt::Write;
 use std::fs;
 
 use oxjsonld::JsonLdParser;
-use rutter_check::{Judging, SpxiFolder, check_spxi_folder};
-use rutter_extract::Options;
+use rutter_check::{Judging, Kind, SiteJudging, check_folder};
 use rutter_finding::Mode;
-use rutter_page::{PageUrl, Timestamp};
-use rutter_spxi::MarkerStatus;
-use rutter_survival::{Markers, Places};
+use rutter_page::Timestamp;
 
 use crate::{root, run, stage};
 
@@ -27,15 +24,6 @@ fn built() -> tempfile::TempDir {
     folder
 }
 
-/// Statuses of markers on a page.
-fn look(bytes: &[u8], markers: &[String]) -> Vec<MarkerStatus> {
-    let url = PageUrl::parse("https://harbour.example/").unwrap();
-    let seen = rutter_extract::html(bytes, &Options::new(url, now()));
-    let ids: Vec<usize> = (0..markers.len()).collect();
-    let places = Places { visible: &seen.shown_text(), ..Places::default() };
-    Markers::new(markers.iter().map(String::as_str)).look(&ids, &places)
-}
-
 fn now() -> Timestamp {
     Timestamp::parse("2026-11-01T00:00:00Z").unwrap()
 }
@@ -45,12 +33,12 @@ fn spec_the_example_has_nothing_a_strict_judge_complains_about() {
     let folder = built();
     let dir = folder.path().join("target/public");
     let judging = Judging { mode: Mode::Strict, now: Some(now()), ..Judging::default() };
-    let spxi = SpxiFolder { dir: &dir, types: &[], markers: Some(&look) };
-    let judgements = check_spxi_folder(&spxi, &judging).unwrap();
+    let judging = SiteJudging { judging, threads: 2, types: Vec::new() };
+    let judgements = check_folder(&dir, None, Vec::new(), &judging).unwrap().judgements;
     // Index and three packets, and what lies beside them.
     assert!(4 <= judgements.len());
     let mut said = String::new();
-    for judgement in &judgements {
+    for judgement in judgements.iter().filter(|it| it.kind != Kind::Page) {
         for (severity, finding) in judgement.report.findings() {
             let (code, place) = (finding.rule.code, &finding.place.pointer);
             writeln!(said, "{} {severity:?} {code} {place}", judgement.name).unwrap();

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use crate::format::escape::html;
+use crate::format::html::Labels;
 use crate::overview::{Overview, Surviving};
 
 /// How many rows a chart has.
@@ -23,9 +24,13 @@ pub(super) fn bar(share: f64) -> String {
 }
 
 /// Writes the charts for which there is something to draw.
-pub(super) fn write(out: &mut dyn Write, overview: &Overview) -> io::Result<()> {
-    sizes(out, overview)?;
-    ages(out, overview)?;
+pub(super) fn write(
+    out: &mut dyn Write,
+    overview: &Overview,
+    labels: &Labels<'_>,
+) -> io::Result<()> {
+    sizes(out, overview, labels)?;
+    ages(out, overview, labels)?;
     survival(out, &overview.survival)
 }
 
@@ -63,14 +68,14 @@ fn write_chart(
     writeln!(out, "</section>")
 }
 
-fn sizes(out: &mut dyn Write, overview: &Overview) -> io::Result<()> {
+fn sizes(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Result<()> {
     let mut sizes: Vec<_> = overview.sizes.iter().collect();
     let Some(largest) = sizes.iter().map(|size| size.bytes).max() else { return Ok(()) };
     sizes.sort_by_key(|size| std::cmp::Reverse(size.bytes));
     let rows: Vec<Row> = sizes
         .into_iter()
         .map(|size| Row {
-            name: size.name.clone(),
+            name: labels.of_path(&size.name).to_owned(),
             share: share(size.bytes, largest),
             value: bytes(size.bytes),
             tone: "plain",
@@ -79,14 +84,14 @@ fn sizes(out: &mut dyn Write, overview: &Overview) -> io::Result<()> {
     write_chart(out, ("sizes", "Sizes"), "Bytes as they are sent, the largest first.", &rows)
 }
 
-fn ages(out: &mut dyn Write, overview: &Overview) -> io::Result<()> {
+fn ages(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Result<()> {
     let Some(now) = overview.now else { return Ok(()) };
     let mut ages: Vec<(i64, &str)> = overview
         .ages
         .iter()
         .map(|age| {
             let seconds = now.unix_seconds().saturating_sub(age.made.unix_seconds());
-            (seconds.div_euclid(86_400), age.name.as_str())
+            (seconds.div_euclid(86_400), labels.of_path(&age.name))
         })
         .collect();
     let Some(oldest) = ages.iter().map(|(days, _)| (*days).max(1)).max() else { return Ok(()) };

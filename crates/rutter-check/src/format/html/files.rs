@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use rutter_finding::Verdict;
 
+use crate::Kind;
 use crate::format::count;
 use crate::format::escape::{codes, html};
+use crate::format::html::Labels;
 use crate::outcome::{Judged, Outcome, SEVERITIES};
 
 /// How many files are shown.
@@ -13,7 +15,7 @@ const MOST_FILES: usize = 300;
 /// How many findings of one file are shown.
 const MOST_FINDINGS: usize = 25;
 
-pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, outcome: &Outcome, labels: &Labels<'_>) -> io::Result<()> {
     let (mut found, clean): (Vec<&Judged>, Vec<&Judged>) =
         outcome.files.iter().partition(|file| file.judgement.report.worst().is_some());
     found.sort_by_key(|file| {
@@ -22,7 +24,7 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     });
     writeln!(out, "<section id=\"pages\">\n<h2>Findings by page</h2>")?;
     for file in found.iter().take(MOST_FILES) {
-        write_file(out, file)?;
+        write_file(out, file, labels)?;
     }
     if MOST_FILES < found.len() {
         let more = count((found.len() - MOST_FILES) as u64, "more file");
@@ -36,7 +38,7 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
         )?;
         writeln!(out, "<span class=\"title\">{files} without findings</span></summary>\n<ul>")?;
         for file in clean.iter().take(MOST_FILES) {
-            writeln!(out, "<li><code>{}</code></li>", html(&file.judgement.name))?;
+            writeln!(out, "<li><code>{}</code></li>", html(&labels.of(&file.judgement)))?;
         }
         writeln!(out, "</ul>")?;
         if MOST_FILES < clean.len() {
@@ -48,7 +50,7 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-fn write_file(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
+fn write_file(out: &mut dyn Write, file: &Judged, labels: &Labels<'_>) -> io::Result<()> {
     let judgement = &file.judgement;
     let tone = judgement.report.worst().map_or("clean", rutter_finding::Severity::name);
     let verdict = match judgement.verdict() {
@@ -66,7 +68,7 @@ fn write_file(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
         "<details class=\"file {tone}\">\n<summary><span class=\"badge\">{verdict}</span>\
          <span class=\"title\"><code>{}</code></span><span class=\"code\">{}</span>\
          <span class=\"times\">{}</span></summary>\n<ul class=\"lines\">",
-        html(&judgement.name),
+        html(&labels.of(judgement)),
         judgement.kind.name(),
         counts.join(", "),
     )?;
@@ -86,7 +88,7 @@ fn write_file(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
     writeln!(out, "</ul>")?;
     let total: u64 = SEVERITIES.into_iter().map(|severity| judgement.report.count(severity)).sum();
     let more = total.saturating_sub(n_shown);
-    if 0 < more {
+    if 0 < more && judgement.kind != Kind::Site {
         writeln!(out, "<p class=\"aside\">{} not shown.</p>", count(more, "more finding"))?;
     }
     writeln!(out, "</details>")

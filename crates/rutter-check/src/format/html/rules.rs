@@ -7,7 +7,7 @@ use rutter_finding::{Rule, Severity};
 
 use crate::format::count;
 use crate::format::escape::{codes, html};
-use crate::format::html::grouped;
+use crate::format::html::{Labels, grouped};
 use crate::outcome::{Outcome, Told};
 
 /// How many places of one rule are shown.
@@ -20,7 +20,7 @@ struct Broken<'o> {
     places: Vec<Told<'o>>,
 }
 
-pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, outcome: &Outcome, labels: &Labels<'_>) -> io::Result<()> {
     let mut broken: BTreeMap<&str, Broken<'_>> = BTreeMap::new();
     for told in outcome.findings() {
         let rule = told.finding.rule;
@@ -46,12 +46,12 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     broken.sort_by_key(|of_rule| std::cmp::Reverse((of_rule.severity, of_rule.count)));
     writeln!(out, "<section id=\"rules\">\n<h2>Findings by rule</h2>")?;
     for of_rule in &broken {
-        write_rule(out, of_rule)?;
+        write_rule(out, of_rule, labels)?;
     }
     writeln!(out, "</section>")
 }
 
-fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>) -> io::Result<()> {
+fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>, labels: &Labels<'_>) -> io::Result<()> {
     let Broken { rule, severity, count: n, places } = of_rule;
     let severity = severity.name();
     writeln!(
@@ -68,7 +68,8 @@ fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>) -> io::Result<()> {
     writeln!(out, "<p><b>What to do.</b> {}</p>", codes(&html(rule.fix)))?;
     writeln!(out, "<ol class=\"places\">")?;
     for told in places {
-        write!(out, "<li><code class=\"place\">{}</code>", html(&told.whereabouts()))?;
+        let place = told.place_in(&labels.of(told.judgement));
+        write!(out, "<li><code class=\"place\">{}</code>", html(&place))?;
         let pointer = &told.finding.place.pointer;
         if !pointer.is_empty() {
             write!(out, " <code class=\"pointer\">{}</code>", html(pointer))?;

@@ -1,10 +1,11 @@
 //! Collections: each file is judged with its advert; what the newest snapshot
 //! of a section and the deltas after it deliver goes to the rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read as _};
 
-use rutter_finding::{Finding, FindingSink as _, Place};
+use rutter_fetch::What;
+use rutter_finding::{Finding, FindingSink as _, Place, quoted};
 use rutter_page::{LineDigest, Private};
 use rutter_scp::advert;
 use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
@@ -12,6 +13,7 @@ use rutter_scp::{Coding, Header, Kind, Options, Reader, Record};
 use super::Held;
 use crate::rules;
 use crate::site::View;
+use crate::site::files::Files;
 use crate::site::page::texts_of;
 use crate::site::rows::{Delivered, Row, short};
 use crate::site::words;
@@ -26,7 +28,9 @@ const LARGEST_WINDOW: u32 = 23;
 const MOST_PIECES: usize = 192;
 
 impl View<'_> {
-    pub(super) fn read_collections(&mut self) {
+    /// Reads the collections that tell of pages as they are now; gives those
+    /// that are left.
+    pub(super) fn read_collections(&mut self) -> Vec<usize> {
         let is_scp = |path: &str| {
             [".scp", ".scp.gz", ".scp.zst"].iter().any(|ending| path.ends_with(ending))
         };
@@ -43,7 +47,15 @@ impl View<'_> {
             let header = self.header_of(file);
             self.machine.collections.push(Held { file, header, receipt: None });
         }
-        let current = self.current();
+        let mut current = self.current();
+        // Half a section tells of pages as they were.
+        let adverts = self.machine.adverts.iter();
+        let cut: HashSet<&str> = adverts
+            .filter(|one| self.files.is_unseen(What::Collection, &one.advert.url))
+            .map(|one| one.advert.section.as_str())
+            .collect();
+        current.retain(|(section, _)| !cut.contains(section.as_str()));
+        self.machine.note_places(self.files);
         let has_all = current.iter().any(|(section, _)| section == "all");
         for (n, (section, used)) in current.iter().enumerate() {
             for idx in used {
@@ -52,53 +64,46 @@ impl View<'_> {
                 self.read_collection(*idx, how);
             }
         }
-        for idx in 0..self.machine.collections.len() {
-            let is_current = current.iter().any(|(_, used)| used.contains(&idx));
-            if !is_current && !self.vouch(idx) {
+        let used: HashSet<usize> = current.into_iter().flat_map(|(_, used)| used).collect();
+        (0..self.machine.collections.len()).filter(|idx| !used.contains(idx)).collect()
+    }
+
+    /// Reads what is left; what is known to be the same text in another coding
+    /// is not judged again.
+    pub(super) fn read_rest(&mut self, left: Vec<usize>, same: &HashMap<u32, u64>) {
+        for idx in left {
+            let twofold = self.twofold(idx);
+            let size = twofold.as_ref().and_then(|twofold| {
+                same.get(&twofold.file).copied().or_else(|| twofold.size_if_same(self.files))
+            });
+            if size.is_none_or(|size| !self.vouch(idx, size)) {
                 self.read_collection(idx, Use::Nothing);
             }
         }
     }
 
-    /// Vouches for a file that holds the same text as one that was verified,
-    /// in another coding: it is decoded and compared, not judged again.
-    fn vouch(&mut self, idx: usize) -> bool {
-        let Some(held) = self.machine.collections.get(idx) else { return false };
-        let (file, path) = (held.file, self.files.path(held.file));
-        let stem = |path: &str| path.find(".scp").and_then(|at| path.get(..at)).map(str::to_owned);
-        let same = self.machine.collections.iter().find(|other| {
-            other.receipt.is_some()
-                && other.file != file
-                && stem(self.files.path(other.file)) == stem(path)
-        });
-        let Some(other) = same else { return false };
-        let Some(receipt) = other.receipt.clone() else { return false };
-        let decoded = |at: u32| {
-            let (input, size) = self.files.open(at).ok()?;
-            let text: Box<dyn io::Read> = match self.files.path(at).rsplit_once('.')?.1 {
-                "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
-                "zst" => {
-                    let mut decoder = zstd::Decoder::new(input).ok()?;
-                    decoder.window_log_max(LARGEST_WINDOW).ok()?;
-                    Box::new(decoder)
-                }
-                _ => input,
-            };
-            // One that was verified tells how much there can be.
-            Some((text.take(receipt.decoded + 1), size?))
-        };
-        let (Some((ours, size)), Some((theirs, _))) = (decoded(file), decoded(other.file)) else {
+    /// A file, and one that was verified and may hold the same text.
+    pub(super) fn twofold(&self, idx: usize) -> Option<Twofold> {
+        let file = self.machine.collections.get(idx)?.file;
+        let other = self.machine.other_coding(self.files, file)?;
+        let most = other.receipt.as_ref()?.decoded + 1;
+        Some(Twofold { file, other: other.file, most })
+    }
+
+    /// Vouches for a file of this size that holds the same text as one that
+    /// was verified, in another coding.
+    fn vouch(&mut self, idx: usize, size: u64) -> bool {
+        let Some(file) = self.machine.collections.get(idx).map(|held| held.file) else {
             return false;
         };
-        if !crate::site::are_same(ours, theirs) {
+        let other = self.machine.other_coding(self.files, file);
+        let Some(mut receipt) = other.and_then(|other| other.receipt.clone()) else {
             return false;
-        }
-        let mut receipt = receipt;
+        };
         receipt.coded = size;
         let name = self.files.path(file).to_owned();
         let mut judgement = crate::blank(&name, crate::Kind::Collection, &self.judging.judging);
-        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
-        if let Some(one) = advert {
+        if let Some(one) = self.machine.advert_of(file) {
             let report = &mut judgement.report;
             let compared =
                 advert::compare(&one.advert, &receipt.header, None, report).and_then(|()| {
@@ -170,7 +175,7 @@ impl View<'_> {
 
     fn read_collection(&mut self, idx: usize, how: Use) {
         let Some(file) = self.machine.collections.get(idx).map(|held| held.file) else { return };
-        let advert = self.machine.adverts.iter().find(|one| one.file == Some(file));
+        let advert = self.machine.advert_of(file);
         let judging = crate::Judging {
             advert: advert.map(|one| one.advert.clone()),
             ..self.judging.judging.clone()
@@ -228,6 +233,37 @@ impl View<'_> {
     }
 }
 
+/// Two files that may be one text in two codings.
+#[derive(Debug)]
+pub(super) struct Twofold {
+    pub(super) file: u32,
+    other: u32,
+    /// The one that was verified tells how much there can be.
+    most: u64,
+}
+
+impl Twofold {
+    /// Decodes and compares both; gives the size of the file where they are
+    /// the same.
+    pub(super) fn size_if_same(&self, files: &Files) -> Option<u64> {
+        let decoded = |at: u32| {
+            let (input, size) = files.open(at).ok()?;
+            let text: Box<dyn io::Read> = match files.path(at).rsplit_once('.')?.1 {
+                "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
+                "zst" => {
+                    let mut decoder = zstd::Decoder::new(input).ok()?;
+                    decoder.window_log_max(LARGEST_WINDOW).ok()?;
+                    Box::new(decoder)
+                }
+                _ => input,
+            };
+            Some((text.take(self.most), size?))
+        };
+        let ((ours, size), (theirs, _)) = (decoded(self.file)?, decoded(self.other)?);
+        crate::site::are_same(ours, theirs).then_some(size)
+    }
+}
+
 /// Writes a page that was delivered into its row.
 fn put(row: &mut Row, page: Box<Delivered>, how: Use) {
     match (how, &row.scp) {
@@ -275,7 +311,11 @@ impl Taking {
                     pieces.extend(words::piece(at, &texts));
                 }
                 for text in &texts {
-                    self.look(text, record.line, at);
+                    self.look(
+                        text,
+                        page.url.key(),
+                        Place::pointer(record.line, format!("/content/{at}")),
+                    );
                 }
             }
         }
@@ -294,14 +334,15 @@ impl Taking {
     }
 
     /// Looks for what no text should hold.
-    fn look(&mut self, text: &str, line: u64, block: u32) {
-        let place = || Place::pointer(line, format!("/content/{block}"));
+    fn look(&mut self, text: &str, url: &str, place: Place) {
         for (kind, mark) in Private::of(text).secrets {
-            self.said.push(Finding::new(&rules::SECRET, place(), format!("{kind} {mark}")));
+            let detail = format!("{}: {kind} {mark}", quoted(url));
+            self.said.push(Finding::new(&rules::SECRET, place.clone(), detail));
         }
         let unseen = rutter_page::Unseen::of(text);
         if !unseen.is_nothing() {
-            self.said.push(Finding::new(&rules::UNSEEN, place(), unseen.shown()));
+            let detail = format!("{}: {}", quoted(url), unseen.shown());
+            self.said.push(Finding::new(&rules::UNSEEN, place, detail));
         }
     }
 }

@@ -1,6 +1,9 @@
 //! robots.txt, sitemaps, llms.txt, the semantic index, and which page has a
 //! Markdown twin.
 
+use std::collections::HashSet;
+
+use rutter_fetch::What;
 use rutter_finding::{Finding, Place};
 use rutter_scp::advert::{self, Advert};
 use rutter_signpost::robots::Robots;
@@ -48,15 +51,18 @@ impl View<'_> {
         };
         let others = self.files.iter().filter(|(_, file)| is_sitemap(&file.path));
         let others: Vec<u32> = others.map(|(at, _)| at).collect();
+        self.machine.is_cut = self.files.may_be_more(What::Sitemap);
         waiting.reverse();
+        let mut seen: HashSet<u32> = HashSet::new();
         while let Some((at, is_entry)) = waiting.pop() {
-            if self.machine.sitemaps.contains(&at) {
+            if seen.contains(&at) {
                 continue;
             }
             if MOST_SITEMAPS <= self.machine.sitemaps.len() {
                 self.book.site(&rules::STOPPED, format!("more than {MOST_SITEMAPS} sitemaps"));
                 break;
             }
+            seen.insert(at);
             let children = self.read_sitemap(at);
             for (line, url) in children {
                 let child = self.home.and_then(|home| self.files.resolve(home, &url));
@@ -70,6 +76,7 @@ impl View<'_> {
                         );
                         self.book.say(at, finding);
                     }
+                    Some(child) if seen.contains(&child) => {}
                     Some(child) => waiting.push((child, false)),
                     None if is_own && !self.files.is_live() => {
                         let finding = Finding::new(
@@ -84,7 +91,7 @@ impl View<'_> {
             }
         }
         for at in others {
-            if !self.machine.sitemaps.contains(&at) && self.machine.sitemaps.len() < MOST_SITEMAPS {
+            if !seen.contains(&at) && self.machine.sitemaps.len() < MOST_SITEMAPS {
                 self.judge(at);
             }
         }
@@ -193,10 +200,7 @@ impl View<'_> {
             return;
         }
         for row in &mut self.rows.list {
-            let Some(file) = row.file else { continue };
-            let path = self.files.path(file);
-            let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-            row.twin = self.files.find(&format!("{stem}.md"));
+            row.twin = row.file.and_then(|file| self.files.twin_of(file));
         }
         let mut twins: Vec<u32> = self.rows.list.iter().filter_map(|row| row.twin).collect();
         twins.sort_unstable();

@@ -14,7 +14,7 @@ pub(crate) type Opened = (Box<dyn Read + Send>, Option<u64>);
 #[derive(Default)]
 pub(crate) struct Reopen {
     sources: BTreeMap<String, Source>,
-    folders: Vec<PathBuf>,
+    folders: BTreeMap<String, PathBuf>,
 }
 
 impl Reopen {
@@ -23,29 +23,29 @@ impl Reopen {
         self.sources.insert(source.name().to_owned(), source);
     }
 
-    /// Remembers a folder: names that are no sources are looked for in it.
-    pub(crate) fn add_folder(&mut self, folder: &Path) {
-        self.folders.push(folder.to_owned());
+    /// Remembers a folder by what it is called in judgements.
+    pub(crate) fn add_folder(&mut self, root: &str, folder: &Path) {
+        self.folders.insert(root.to_owned(), folder.to_owned());
     }
 
-    /// Opens what has this name; what never was a file of ours is not found.
-    pub(crate) fn open(&self, name: &str) -> io::Result<Opened> {
-        if let Some(source) = self.sources.get(name) {
-            return source.open();
+    /// Opens a file of a folder, or one of its own where `root` is empty; what
+    /// never was a file of ours is not found.
+    pub(crate) fn open(&self, root: &str, name: &str) -> io::Result<Opened> {
+        let not_found = || io::Error::from(io::ErrorKind::NotFound);
+        if root.is_empty() {
+            return self.sources.get(name).ok_or_else(not_found)?.open();
         }
+        let folder = self.folders.get(root).ok_or_else(not_found)?;
         let path = Path::new(name);
         // Names may come from foreign addresses; they stay below the folder.
-        if path.components().all(|part| matches!(part, Component::Normal(_))) {
-            for folder in &self.folders {
-                let path = folder.join(path);
-                if path.is_file() {
-                    let file = File::open(path)?;
-                    let size = file.metadata()?.len();
-                    return Ok((Box::new(file), Some(size)));
-                }
-            }
+        let is_below = path.components().all(|part| matches!(part, Component::Normal(_)));
+        let path = folder.join(path);
+        if !is_below || !path.is_file() {
+            return Err(not_found());
         }
-        Err(io::ErrorKind::NotFound.into())
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok((Box::new(file), Some(size)))
     }
 }
 
@@ -60,11 +60,12 @@ mod tests {
         std::fs::write(folder.path().join("secret"), "s").unwrap();
         std::fs::write(folder.path().join("site/robots.txt"), "r").unwrap();
         let mut reopen = Reopen::default();
-        reopen.add_folder(&folder.path().join("site"));
-        assert!(reopen.open("robots.txt").is_ok());
+        reopen.add_folder("site", &folder.path().join("site"));
+        assert!(reopen.open("site", "robots.txt").is_ok());
+        assert!(reopen.open("other", "robots.txt").is_err());
         let absolute = folder.path().join("secret");
         for name in ["../secret", "site/../../secret", absolute.to_str().unwrap(), "none", ""] {
-            assert!(reopen.open(name).is_err(), "{name}");
+            assert!(reopen.open("site", name).is_err(), "{name}");
         }
     }
 }

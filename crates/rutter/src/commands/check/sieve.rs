@@ -81,7 +81,7 @@ impl Sieve {
                 let is_selected = |rule: &Rule| self.select.iter().any(|it| selects(it, rule));
                 judgement.report.retain(|_, finding| is_selected(finding.rule));
             }
-            let paths = if has_paths { paths_of(&judgement.name) } else { Vec::new() };
+            let paths = if has_paths { paths_of(judgement) } else { Vec::new() };
             ignored += judgement.report.retain(|_, finding| {
                 let mut is_wanted = true;
                 for (named, is_used) in self.ignores.iter().zip(&mut used) {
@@ -106,17 +106,19 @@ fn matches(ignore: &Named, rule: &Rule, paths: &[String]) -> bool {
     is_rule && is_path
 }
 
-/// What a pattern may match: the path of an address; of a file, its name as it
-/// was given and from the current folder.
-fn paths_of(name: &str) -> Vec<String> {
-    if let Some((_, rest)) = name.split_once("://") {
+/// What a pattern may match: the path of an address; of a file, its path below
+/// the folder that is judged, as it was given, and from the current folder.
+fn paths_of(judgement: &Judgement) -> Vec<String> {
+    let path = judgement.path();
+    if let Some((_, rest)) = path.split_once("://") {
         let path = rest.split_once('/').map_or("", |(_, path)| path);
         return vec![path.split(['?', '#']).next().unwrap_or_default().to_owned()];
     }
-    let given = name.trim_start_matches("./").trim_start_matches('/').replace('\\', "/");
-    let mut paths = vec![given];
+    let plain =
+        |path: &str| path.trim_start_matches("./").trim_start_matches('/').replace('\\', "/");
+    let mut paths = vec![plain(&judgement.name), plain(&path)];
     if let Ok(here) = std::env::current_dir() {
-        let (here, path) = (real(&here), real(Path::new(name)));
+        let (here, path) = (real(&here), real(Path::new(&*path)));
         if let Some(inner) = path.strip_prefix(&here).ok().and_then(Path::to_str) {
             paths.push(inner.replace('\\', "/"));
         }
@@ -126,6 +128,8 @@ fn paths_of(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use rutter_check::Kind;
+
     use super::*;
 
     #[test]
@@ -142,8 +146,15 @@ mod tests {
 
     #[test]
     fn ours_a_pattern_is_held_against_paths_of_files_and_addresses() {
-        assert_eq!(paths_of("https://a.example/b/c.html?d#e"), ["b/c.html"]);
-        assert_eq!(paths_of("https://a.example"), [""]);
-        assert!(paths_of("./public/a.scp").contains(&"public/a.scp".to_owned()));
+        let paths = |root: &str, name: &str| paths_of(&Judgement::clean(root, name, Kind::Page));
+        assert_eq!(paths("https://a.example", "https://a.example/b/c.html?d#e"), ["b/c.html"]);
+        assert_eq!(paths("https://a.example", "."), [""]);
+        assert!(paths("", "./public/a.scp").contains(&"public/a.scp".to_owned()));
+        let below = paths("public", "blog/a.html");
+        assert!(
+            ["blog/a.html", "public/blog/a.html"]
+                .iter()
+                .all(|it| below.contains(&(*it).to_owned()))
+        );
     }
 }

@@ -37,6 +37,15 @@ pub(crate) struct SiteArgs {
     /// Most pages of a live site that are fetched
     #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.pages)]
     pub(crate) pages: usize,
+    /// Most sitemaps of a live site that are fetched, those of an index included
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.sitemaps)]
+    pub(crate) sitemaps: usize,
+    /// Most collections of a live site that are fetched; a section is fetched whole or not at all
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.collections)]
+    pub(crate) collections: usize,
+    /// Most packets of entities of a live site that are fetched
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.packets)]
+    pub(crate) packets: usize,
     #[command(flatten)]
     net: NetArgs,
 }
@@ -66,7 +75,13 @@ pub(crate) fn live(
     let client = Client::new(args.net.settings()?, Means::system(Arc::clone(&log) as _));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = tempfile::tempdir().context("a folder for what is fetched")?;
-    let bounds = LiveBounds { pages: args.pages, ..LiveBounds::USUAL };
+    let bounds = LiveBounds {
+        pages: args.pages,
+        sitemaps: args.sitemaps,
+        collections: args.collections,
+        packets: args.packets,
+        ..LiveBounds::USUAL
+    };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let judging = SiteJudging { judging, threads, types: Vec::new() };
     let visit = check_live(&client, site, args.home()?, bounds, folder.path(), &judging);
@@ -75,10 +90,12 @@ pub(crate) fn live(
         let asked = |record: &&Record| matches!(record.event, rutter_fetch::Event::Asked { .. });
         records.iter().filter(asked).count() as u64
     });
-    let (files, pages) = (outcome.files, outcome.pages);
+    let SiteOutcome { files, pages, listed, .. } = outcome;
     let counted = crate::commands::counted;
+    let of_all =
+        if pages < listed { format!(" of {listed} in the sitemap") } else { String::new() };
     out.say(format_args!(
-        "{}, {}, {}",
+        "{}, {}, {}{of_all}",
         counted(n_requests, "request"),
         counted(files, "file"),
         counted(pages, "page")
@@ -194,13 +211,14 @@ fn known(state: &Path, out: &mut Output) -> Vec<Known> {
         }
     };
     let page = |one: rutter_build::Remembered| {
+        let closed = one.is_closed().then_some(Closed::Away);
         let known = Known {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
-            closed: one.barred.map(|_| Closed::Away),
+            closed,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)

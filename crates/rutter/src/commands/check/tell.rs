@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use rutter_check::baseline::Baseline;
+use rutter_check::baseline::{Baseline, Naming, Sifted};
 use rutter_check::excerpt::excerpts;
 use rutter_check::format::Format;
-use rutter_check::{Judged, Judgement, Outcome, Overview};
+use rutter_check::{Judged, Judgement, Outcome, Overview, quota};
 use rutter_finding::{Finding, Mode, Severity};
 
+use crate::commands::check::place;
 use crate::commands::check::reopen::Reopen;
 use crate::commands::check::sieve::{Sieve, parse_selector};
 use crate::config::{self, By, Config, Fault, Given, flags::Flags};
@@ -172,6 +173,8 @@ fn in_file(config: &Config) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) judgements: Vec<Judgement>,
+    /// Folders that were judged from end to end, as judgements call them.
+    pub(crate) folders: Vec<String>,
     pub(crate) overview: Overview,
     pub(crate) mode: Mode,
     /// Something could not be judged at all; that was said already.
@@ -185,13 +188,20 @@ pub(crate) fn tell(
     reopen: &Reopen,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
-    let Found { mut judgements, overview, mode, has_failed } = found;
+    let Found { mut judgements, folders, overview, mode, has_failed } = found;
     let (ignored, idle) = asked.sieve.sift(&mut judgements);
     for message in idle {
         out.say(message);
     }
-    let known = baseline(asked, &judgements, out)?;
-    let sifted = known.map(|known| known.sift(&mut judgements)).unwrap_or_default();
+    let sifted = match &asked.baseline {
+        None => Sifted::default(),
+        Some(path) => {
+            let name = |file: &str| place::seen_from(path, file);
+            let naming = Naming { name: &name, whole: folders };
+            baseline(asked, path, &judgements, &naming, out)?.sift(&mut judgements, &naming)
+        }
+    };
+    quota::shorten(&mut judgements);
     let shows_lines = asked.format.shows_lines();
     let outcome = Outcome {
         files: judgements
@@ -231,24 +241,25 @@ fn excerpts_of(
     reopen: &Reopen,
 ) -> Vec<Option<rutter_check::excerpt::Excerpt>> {
     let findings: Vec<&Finding> = judgement.report.findings().map(|(_, finding)| finding).collect();
-    let open = || reopen.open(&judgement.name);
+    let open = || reopen.open(&judgement.root, &judgement.name);
     if findings.is_empty() { Vec::new() } else { excerpts(&open, &findings) }
 }
 
 /// Writes the baseline where that is asked for, and reads it.
 fn baseline(
     asked: &Asked,
+    path: &Path,
     judgements: &[Judgement],
+    naming: &Naming<'_>,
     out: &mut Output,
-) -> anyhow::Result<Option<Baseline>> {
-    let Some(path) = &asked.baseline else { return Ok(None) };
+) -> anyhow::Result<Baseline> {
     let name = path.display().to_string();
     if asked.writes_baseline {
-        let baseline = Baseline::of(judgements);
+        let baseline = Baseline::of(judgements, naming);
         fs::write(path, baseline.to_json()).with_context(|| name.clone())?;
         let n = crate::commands::counted(baseline.len(), "finding");
         out.say(format_args!("{name}: {n} written"));
-        return Ok(Some(baseline));
+        return Ok(baseline);
     }
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -257,5 +268,5 @@ fn baseline(
         }
         bytes => bytes.with_context(|| name.clone())?,
     };
-    Ok(Some(Baseline::parse(&bytes).with_context(|| name.clone())?))
+    Baseline::parse(&bytes).with_context(|| name.clone())
 }

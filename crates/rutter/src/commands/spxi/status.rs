@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Judging, SpxiFolder, check_spxi_folder};
+use rutter_check::{Judging, SiteJudging, check_folder};
 use rutter_extract::Options;
 use rutter_finding::{Mode, Report, Severity, quoted, visible};
 use rutter_page::{PageUrl, Timestamp};
@@ -237,14 +237,22 @@ impl Status {
     /// Freshness and completeness, as a judge sees them (rules 8 and 9).
     fn rules(&mut self, dir: &Path) {
         let judging = Judging { mode: Mode::Strict, now: Some(self.now), ..Judging::default() };
-        let folder = SpxiFolder { dir, types: &[], markers: None };
-        let Ok(judgements) = check_spxi_folder(&folder, &judging) else { return };
-        let findings = judgements.iter().filter(|one| one.name == INDEX);
-        for (severity, finding) in findings.flat_map(|one| one.report.findings()) {
-            // Links in heads are a choice of the owner's.
-            let is_choice =
-                [&rules::HEAD_LINK_MISSING, &rules::INDEX_ID_FORM].contains(&finding.rule);
-            if severity != Severity::Note && !is_choice {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let judging = SiteJudging { judging, threads, types: Vec::new() };
+        let Ok(outcome) = check_folder(dir, None, Vec::new(), &judging) else { return };
+        let findings = outcome.judgements.iter().filter(|one| one.name == INDEX);
+        let findings = findings.flat_map(|one| one.report.findings());
+        for (severity, finding) in findings.filter(|(_, it)| it.rule.layer() == "SX") {
+            // Links in heads are a choice of the owner's; the table has the markers.
+            let is_elsewhere = [
+                &rules::HEAD_LINK_MISSING,
+                &rules::INDEX_ID_FORM,
+                &rules::MARKER_ABSENT,
+                &rules::MARKER_HIDDEN,
+                &rules::MARKER_NEAR,
+            ]
+            .contains(&finding.rule);
+            if severity != Severity::Note && !is_elsewhere {
                 let place = &finding.place.pointer;
                 let gap = if finding.detail.is_empty() { "" } else { ": " };
                 let (code, title) = (finding.rule.code, finding.rule.title);
