@@ -4,6 +4,7 @@
 
 mod agents;
 mod lines;
+mod merge;
 mod round_trip;
 mod summary;
 mod watch;
