@@ -8,6 +8,7 @@
 //! Refuses: to take a sitemap that cannot be read for one in which nothing is
 //! closed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub(crate) fn states(root: &Path) -> States {
 /// Reads the ARC sitemaps of a folder; `None` where there is none.
 pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
     let mut found: Option<Catalog> = None;
+    // The same sitemap lies in both places; a page counts once.
+    let mut closed = BTreeSet::new();
     for name in PLACES {
         let path = root.join(name);
         let file = match File::open(&path) {
@@ -54,11 +57,12 @@ pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
             serde_json::from_reader(input).map_err(|error| unreadable(path, error.to_string()))?;
         let site = sitemap.site.unwrap_or_default();
         site.trim_end_matches('/').clone_into(&mut catalog.base);
-        for address in &sitemap.pages.0 {
-            close(catalog, address);
-        }
+        closed.extend(sitemap.pages.0);
     }
     if let Some(catalog) = &mut found {
+        for address in &closed {
+            close(catalog, address);
+        }
         catalog.sort_closed();
     }
     Ok(found)
@@ -176,7 +180,10 @@ mod tests {
 {"url":"https://harbour.example/docs/nur%20uns/","auth_required":"yes"},
 {"url":"https://harbour.example/docs/plain?x#y","auth_required":true},
 {"url":"https://harbour.example/docs/open.html","auth_required":false}]}"#;
-        let catalog = load(folder(text).path()).unwrap().unwrap();
+        let folder = folder(text);
+        std::fs::create_dir(folder.path().join(".well-known")).unwrap();
+        std::fs::write(folder.path().join(".well-known/arc-sitemap.json"), text).unwrap();
+        let catalog = load(folder.path()).unwrap().unwrap();
         assert_eq!((catalog.mount(), catalog.n_closed()), ("/docs", 3));
         for closed in
             ["log.html", "Log.md", "log.html.gz", "nur uns/index.html", "plain", "plain.html"]

@@ -23,8 +23,7 @@ fn log(name: &str, times: impl IntoIterator<Item = i64>) -> Vec<u8> {
 }
 
 fn input(bytes: Vec<u8>) -> Input {
-    let mut reader = Reader::open(Cursor::new(bytes.clone()), Limits::USUAL).unwrap();
-    let begins = reader.next_time().unwrap();
+    let begins = crate::records_of(Cursor::new(bytes.clone())).first().map(|record| record.time);
     Input { begins, open: Box::new(|| Reader::open(Cursor::new(bytes), Limits::USUAL)) }
 }
 
