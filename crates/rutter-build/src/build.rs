@@ -397,7 +397,7 @@ impl<'p> Build<'p> {
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {}.{} {parts}",
             plan.layers,
             plan.arc,
             plan.spxi,
@@ -408,7 +408,8 @@ impl<'p> Build<'p> {
             plan.sections,
             plan.replace,
             plan.restricted,
-            served::VERSION
+            served::VERSION,
+            served::REVISION
         );
         Digest::of(text.as_bytes()).to_string()
     }
@@ -585,6 +586,8 @@ impl<'p> Build<'p> {
             removed: reading.removed,
             read_differently: reading.read_differently,
             read: reading.read,
+            closed: reading.closed,
+            closed_pages: reading.closed_pages,
             excluded: excluded.map(|(reason, pages)| Excluded { reason, pages }).collect(),
             failed: reading.failed,
             source_bytes: reading.source_bytes,

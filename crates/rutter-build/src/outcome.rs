@@ -65,6 +65,10 @@ pub struct Outcome {
     pub read: u64,
     /// Why other pages are left out.
     pub excluded: Vec<Excluded>,
+    /// Of those, pages that need a login.
+    pub closed: u64,
+    /// The first of them by name, at most [`Outcome::CLOSED_NAMED`].
+    pub closed_pages: Vec<String>,
     /// Files that could not be read.
     pub failed: u64,
     /// Bytes of the sources.
@@ -84,6 +88,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// How many pages that need a login are named.
+    pub const CLOSED_NAMED: usize = 3;
+
     /// Whether nothing was written at all.
     pub fn is_unchanged(&self) -> bool {
         self.written == 0 && self.deleted == 0

@@ -206,7 +206,7 @@ impl Projecting<'_> {
         if let Some(index) = index {
             index.finish(stage, told)?;
         }
-        self.finish(sitemap, listing, &fed, stage, told)?;
+        self.finish((sitemap, listing), &fed, served.all_closed(), stage, told)?;
         let is_page = |path: &str| {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
             matches!(ending, Some("html" | "htm" | "xhtml"))
@@ -364,9 +364,9 @@ impl Projecting<'_> {
     /// The files that name others come last.
     fn finish(
         &self,
-        sitemap: Option<Sitemap<'_>>,
-        listing: Option<Listing<'_>>,
+        (sitemap, listing): (Option<Sitemap<'_>>, Option<Listing<'_>>),
         fed: &Fed,
+        closed: (&[String], &[String]),
         stage: &mut Stage,
         told: &mut Tell<'_>,
     ) -> Result<(), BuildError> {
@@ -401,7 +401,7 @@ impl Projecting<'_> {
             }
         }
         if let Some(host) = plan.layers.headers {
-            self.headers(host, stage, told)?;
+            self.headers(host, closed, stage, told)?;
         }
         Ok(())
     }
@@ -494,10 +494,11 @@ impl Projecting<'_> {
     fn headers(
         &self,
         host: Host,
+        closed: (&[String], &[String]),
         stage: &mut Stage,
         told: &mut Tell<'_>,
     ) -> Result<(), BuildError> {
-        let text = hosts::headers(self.plan, host);
+        let text = hosts::headers(self.plan, host, closed);
         match host {
             Host::Netlify => {
                 let existing = self.owners("_headers", &block::HASH, stage);

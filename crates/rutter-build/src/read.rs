@@ -23,7 +23,7 @@ use crate::dates;
 use crate::error::{At, BuildError};
 use crate::gate::{self, Bar};
 use crate::ledger::{REMEMBERED_DAYS, Row, Rows, RowsWriter, Sight};
-use crate::outcome::Listener;
+use crate::outcome::{Listener, Outcome};
 use crate::pack::{Keys, PackWriter, Records};
 use crate::plan::Plan;
 use crate::rules;
@@ -121,6 +121,9 @@ pub(crate) struct Reading {
     pub(crate) failed: u64,
     pub(crate) source_bytes: u64,
     pub(crate) excluded: BTreeMap<&'static str, u64>,
+    /// Of those, pages that need a login, and the first of them.
+    pub(crate) closed: u64,
+    pub(crate) closed_pages: Vec<String>,
     pub(crate) used: BTreeSet<VersionId>,
     pub(crate) findings: BTreeMap<&'static str, u64>,
     /// Secrets that nobody has acknowledged, and personal data where that stops.
@@ -237,6 +240,8 @@ impl<'s, 'l> Pass<'s, 'l> {
                 failed: 0,
                 source_bytes: 0,
                 excluded: BTreeMap::new(),
+                closed: 0,
+                closed_pages: Vec::new(),
                 used: BTreeSet::new(),
                 findings: BTreeMap::new(),
                 private: 0,
@@ -411,7 +416,14 @@ impl<'s, 'l> Pass<'s, 'l> {
     }
 
     fn exclude(&mut self, place: &str, bar: Bar) {
-        *self.reading.excluded.entry(bar.reason()).or_default() += 1;
+        let reading = &mut self.reading;
+        *reading.excluded.entry(bar.reason()).or_default() += 1;
+        if bar.needs_login() {
+            reading.closed += 1;
+            if reading.closed_pages.len() < Outcome::CLOSED_NAMED {
+                reading.closed_pages.push(place.to_owned());
+            }
+        }
         if bar == Bar::Oversize {
             self.find(place, &rules::OVERSIZE, "");
         }

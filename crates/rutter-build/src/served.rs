@@ -24,6 +24,9 @@ use crate::publish;
 /// only one of the two must not read the other.
 pub(crate) const VERSION: u32 = 2;
 
+/// Raised where more is said within a version, so that it is written anew.
+pub(crate) const REVISION: u32 = 1;
+
 /// What stands before the files.
 #[derive(Debug, Serialize)]
 struct Head<'h> {
@@ -49,6 +52,10 @@ struct Served<'s> {
     coding: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+    /// Of a collection: the digest of its coded bytes, because the same text
+    /// may be coded anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     modified: Option<Timestamp>,
     /// When a collection ends.
@@ -69,6 +76,8 @@ pub(crate) struct ServedWriter {
     path: PathBuf,
     out: BufWriter<File>,
     closed: Vec<String>,
+    /// Pages that are closed one by one.
+    closed_pages: Vec<String>,
     is_first: bool,
 }
 
@@ -87,7 +96,7 @@ impl ServedWriter {
         let head = serde_json::to_string(&head).expect("what we say is JSON");
         let head = head.strip_suffix('}').unwrap_or(&head);
         write!(out, "{head},\"files\":[").at(path)?;
-        Ok(Self { path: path.to_owned(), out, closed, is_first: true })
+        Ok(Self { path: path.to_owned(), out, closed, closed_pages: Vec::new(), is_first: true })
     }
 
     fn entry(&mut self, served: &Served<'_>) -> Result<(), BuildError> {
@@ -120,6 +129,9 @@ impl ServedWriter {
         (row, path): (&Row, &str),
         digest: Option<Digest>,
     ) -> Result<(), BuildError> {
+        if !self.is_below(path) {
+            self.closed_pages.push(path.to_owned());
+        }
         self.entry(&Served {
             path,
             media_type: "text/html",
@@ -155,19 +167,30 @@ impl ServedWriter {
         };
         // What we make says nothing of pages that are closed.
         let is_made = file.whose != Whose::Site;
-        let lower = path.to_lowercase();
-        let is_below = self.closed.iter().any(|name| lower.starts_with(&name.to_lowercase()));
+        let is_below = self.is_below(path);
         self.entry(&Served {
             path,
             media_type,
             coding,
             digest,
+            stored: collection.map(|_| file.digest.to_string()),
             modified,
             expires: collection.map(|one| one.expires),
             cache,
             access: (is_made && is_below).then_some("open"),
             ..Served::default()
         })
+    }
+
+    /// Whether a file lies below a name that is closed.
+    fn is_below(&self, path: &str) -> bool {
+        let lower = path.to_lowercase();
+        self.closed.iter().any(|name| lower.starts_with(&name.to_lowercase()))
+    }
+
+    /// What is closed: beginnings of names, and pages beside those.
+    pub(crate) fn all_closed(&self) -> (&[String], &[String]) {
+        (&self.closed, &self.closed_pages)
     }
 
     pub(crate) fn finish(mut self) -> Result<(), BuildError> {

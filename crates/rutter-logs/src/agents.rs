@@ -245,6 +245,14 @@ pub fn all() -> &'static [Agent] {
     &AGENTS
 }
 
+/// Whether this is the name of a program we know or of a kind of client, in
+/// any case.
+pub fn is_known(name: &str) -> bool {
+    let mut names = all().iter().map(|agent| agent.name);
+    names.any(|known| known.eq_ignore_ascii_case(name))
+        || Class::ALL.iter().any(|class| class.name().eq_ignore_ascii_case(name))
+}
+
 /// Where the table of AI agents is from.
 pub fn source() -> &'static str {
     let line = TABLE.lines().nth(1).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Access logs: who reads a site for AI, what they read, and what was odd.
 //!
 //! ```text
-//! bytes ─→ Reader ─→ Record ─┬→ Tally ─→ Summary ─→ text, json, svg
-//!                            └→ Watch ─→ findings
+//! bytes ─→ Reader ─→ Merged ─→ Record ─┬→ Tally ─→ Summary ─→ text, json, svg
+//!                                      └→ Watch ─→ findings
 //! ```
 //!
 //! A [`Record`] is one request; [`parse`] reads it from a line of nginx,
@@ -20,6 +20,7 @@
 pub mod agents;
 pub mod artefact;
 mod bounded;
+mod merge;
 mod parse;
 mod read;
 mod record;
@@ -29,6 +30,7 @@ mod tally;
 mod watch;
 
 pub use artefact::Artefact;
+pub use merge::{Input, Merged};
 pub use parse::{Broken, parse};
 pub use read::{Item, Limits, Reader};
 pub use record::Record;

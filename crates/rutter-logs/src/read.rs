@@ -1,14 +1,16 @@
 //! A log as a stream of records, in constant memory.
 //!
-//! Bytes come from any input; gzip is recognised by its first bytes, several
-//! members in a row are read as one log. One line is held at a time.
+//! Bytes come from any input; gzip and zstd are recognised by their first
+//! bytes, several members in a row are read as one log. One line is held at a
+//! time.
 //!
-//! Refuses: a line beyond [`Limits::line`], which is passed over and counted;
+//! Refuses: what bzip2 or xz packed, which would only look like noise; a line beyond [`Limits::line`], which is passed over and counted;
 //! and to hide what it could not read: every such line is an [`Item::Broken`].
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
+use rutter_page::Timestamp;
 
 use crate::parse::{Broken, Last, parse_after};
 use crate::record::Record;
@@ -47,6 +49,31 @@ pub struct Reader {
     limits: Limits,
     is_done: bool,
     last: Last,
+    /// A line that was found and not yet given.
+    held: Option<(usize, usize, bool)>,
+}
+
+/// Largest window a zstd frame may ask for, as a power of two; rotated logs
+/// are packed with the usual settings, or with `--long`.
+const WINDOW: u32 = 27;
+
+/// How an input is packed.
+enum Packed {
+    Gzip,
+    Zstd,
+    Other(&'static str),
+}
+
+impl Packed {
+    fn of(start: &[u8]) -> Option<Self> {
+        match start {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', b'1', ..] => Some(Self::Other("bzip2")),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => Some(Self::Other("xz")),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Debug for Reader {
@@ -56,12 +83,22 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// Takes an input from its beginning, plain or gzip.
+    /// Takes an input from its beginning, plain, gzip or zstd.
     pub fn open(input: impl Read + Send + 'static, limits: Limits) -> io::Result<Self> {
         let mut input = BufReader::with_capacity(64 << 10, input);
-        let is_gzip = input.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-        let input: Box<dyn Read + Send> =
-            if is_gzip { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
+        let input: Box<dyn Read + Send> = match Packed::of(input.fill_buf()?) {
+            None => Box::new(input),
+            Some(Packed::Gzip) => Box::new(MultiGzDecoder::new(input)),
+            Some(Packed::Zstd) => {
+                let mut decoder = zstd::Decoder::with_buffer(input)?;
+                decoder.window_log_max(WINDOW)?;
+                Box::new(decoder)
+            }
+            Some(Packed::Other(name)) => {
+                let why = format!("packed with {name}, which is not read; unpack it first");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+        };
         let buffer = vec![0; 64 << 10];
         Ok(Self {
             input,
@@ -72,13 +109,38 @@ impl Reader {
             limits,
             is_done: false,
             last: Last::default(),
+            held: None,
         })
+    }
+
+    /// The time of the next item, which stays the next; `None` at the end, and
+    /// where it is no request.
+    pub fn next_time(&mut self) -> io::Result<Option<Timestamp>> {
+        loop {
+            let found = match self.held {
+                Some(held) => Some(held),
+                None => self.advance()?,
+            };
+            self.held = found;
+            let Some((from, to, is_whole)) = found else { return Ok(None) };
+            let line = self.buffer.get(from..to).unwrap_or_default();
+            if is_whole && line.trim_ascii().is_empty() {
+                (self.held, self.line) = (None, self.line + 1);
+                continue;
+            }
+            let record = if is_whole { parse_after(line, &mut self.last).ok() } else { None };
+            return Ok(record.map(|record| record.time));
+        }
     }
 
     /// The next line that is not empty; `None` at the end.
     pub fn next_item(&mut self) -> io::Result<Option<Item<'_>>> {
         loop {
-            let Some((from, to, is_whole)) = self.advance()? else { return Ok(None) };
+            let found = match self.held.take() {
+                Some(held) => Some(held),
+                None => self.advance()?,
+            };
+            let Some((from, to, is_whole)) = found else { return Ok(None) };
             self.line += 1;
             let line = self.buffer.get(from..to).unwrap_or_default();
             if is_whole && line.trim_ascii().is_empty() {

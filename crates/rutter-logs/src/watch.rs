@@ -4,8 +4,10 @@
 //! token where it has one. Of each,
 //! a [`Watch`] keeps a few counts within a window of time that begins with its
 //! first request and begins anew when it is over; of each rule and window
-//! there is one finding at most. Records may come a little out of order, as
-//! servers write them when the answer is over.
+//! there is one finding at most. Records may come out of order, as servers
+//! write them when the answer is over: everything that is counted together lies
+//! within one window, whatever came first. A record that is older than that is
+//! not judged, but counted ([`Watch::late`]).
 //!
 //! Refuses: to keep more clients than [`Thresholds::clients`] (who was not heard
 //! of for a while is forgotten), to say who a client is beyond what it said of
@@ -82,7 +84,9 @@ impl Default for Thresholds {
 /// What is known of one client within its window.
 #[derive(Debug, Default)]
 struct Client {
+    /// The first and the last time within the window.
     since: i64,
+    last: i64,
     requests: u64,
     pages: Distinct,
     assets: u64,
@@ -105,6 +109,7 @@ pub struct Watch {
     thresholds: Thresholds,
     clients: Recent<Client>,
     has_collections: bool,
+    late: u64,
     seed: Seed,
 }
 
@@ -113,7 +118,12 @@ impl Watch {
     pub fn new(thresholds: Thresholds) -> Self {
         let has_collections = thresholds.has_collections;
         let clients = Recent::new(thresholds.clients);
-        Self { clients, thresholds, has_collections, seed: Seed::random() }
+        Self { clients, thresholds, has_collections, late: 0, seed: Seed::random() }
+    }
+
+    /// Records that came too late to be judged with their time.
+    pub fn late(&self) -> u64 {
+        self.late
     }
 
     /// Says that the site has collections, before anybody took one.
@@ -131,10 +141,15 @@ impl Watch {
         let token = record.token.as_deref().unwrap_or_default();
         let address = address(&record.client);
         let client = self.clients.get(self.seed.of(&[&address, token]), Client::default);
-        if client.requests == 0 || limits.window < now - client.since {
+        if client.requests == 0 || limits.window < now.saturating_sub(client.since) {
             // A wait goes on into the next window.
-            *client = Client { since: now, wait: client.wait, ..Client::default() };
+            *client = Client { since: now, last: now, wait: client.wait, ..Client::default() };
         }
+        if limits.window < client.last.saturating_sub(now) {
+            self.late += 1;
+            return Vec::new();
+        }
+        (client.since, client.last) = (client.since.min(now), client.last.max(now));
         client.requests += 1;
         let target = || Seed::FIXED.of(&[path(&record.target)]);
         match record.status {
@@ -142,7 +157,10 @@ impl Watch {
                 client.pages.add(target(), bound(limits.pages));
             }
             200 | 206 | 304 if artefact == Artefact::Asset => client.assets += 1,
-            200 | 206 | 304 if artefact.spares_pages() => client.spared += 1,
+            // To ask how large it is spares no page.
+            200 | 206 | 304 if artefact.spares_pages() && &*record.method == "GET" => {
+                client.spared += 1;
+            }
             401 | 403 => {
                 client.closed.add(target(), bound(limits.closed));
                 client.refused += u64::from(record.status == 401);
@@ -156,7 +174,7 @@ impl Watch {
             client.download(target());
         }
         client.heed(record, now, limits);
-        client.judge(record, now, self.has_collections, limits)
+        client.judge(record, self.has_collections, limits)
     }
 }
 
@@ -192,7 +210,6 @@ impl Client {
     fn judge(
         &mut self,
         record: &Record<'_>,
-        now: i64,
         has_collections: bool,
         limits: &Thresholds,
     ) -> Vec<Finding> {
@@ -219,7 +236,7 @@ impl Client {
                 3 => (&rules::MANY_REFUSED_TOKENS, self.refused, "refusals"),
                 _ => (&rules::SAME_COLLECTION_AGAIN, downloads, "times the same file"),
             };
-            let span = (now - self.since).max(0);
+            let span = self.last - self.since;
             let detail = format!("{}: {n} {what} in {span} s", who(record));
             findings.push(Finding::new(rule, Place::WHOLE, detail));
         }

@@ -99,6 +99,11 @@ pub(crate) fn without_secrets(target: &str) -> String {
     let is_end = |c: char| matches!(c, '?' | '&' | ';' | '#');
     let (address, mut rest) = target.split_at(target.find(is_end).unwrap_or(target.len()));
     out.push_str(&without_userinfo(address));
+    if address.contains('%') && has_userinfo(address) {
+        out.clear();
+        let parts = address.split('/').map(|part| if has_userinfo(part) { "***" } else { part });
+        out.push_str(&parts.collect::<Vec<_>>().join("/"));
+    }
     // A question mark may come again, and a semicolon may part too.
     while let Some(sign) = rest.chars().next() {
         let pair = rest.get(sign.len_utf8()..).unwrap_or_default();
@@ -108,6 +113,14 @@ pub(crate) fn without_secrets(target: &str) -> String {
             Some((key, _)) if is_secret(key) => {
                 out.push_str(key);
                 out.push_str("=***");
+            }
+            Some((key, value)) if has_userinfo(value) => {
+                out.push_str(key);
+                out.push('=');
+                match without_userinfo(value) {
+                    Cow::Owned(value) => out.push_str(&value),
+                    Cow::Borrowed(_) => out.push_str("***"),
+                }
             }
             _ => out.push_str(pair),
         }
@@ -144,6 +157,12 @@ fn without_userinfo(address: &str) -> Cow<'_, str> {
         Some(at) => Cow::Owned(format!("{scheme}***@{}", rest.get(at + 1..).unwrap_or_default())),
         None => Cow::Borrowed(address),
     }
+}
+
+/// Whether a text, once decoded, is an address with a name or password in it.
+fn has_userinfo(text: &str) -> bool {
+    let may_be = text.contains('%') || text.contains('@');
+    may_be && matches!(without_userinfo(&decoded(text)), Cow::Owned(_))
 }
 
 fn is_secret(key: &str) -> bool {
@@ -233,6 +252,11 @@ mod tests {
             ("https://me:hush@b.example/c@d?e", "https://***@b.example/c@d?e"),
             ("https://hush@b.example", "https://***@b.example"),
             ("https://hush:a@b:c@d.example/", "https://***@d.example/"),
+            ("/a?x=http%3A%2F%2Fu%3Ahush%40h%2F&y=1", "/a?x=***&y=1"),
+            ("/a?x=http%253A%252F%252Fu%253Ahush%2540h%252F", "/a?x=***"),
+            ("/a?x=http://u:hush@h/b&y=1", "/a?x=http://***@h/b&y=1"),
+            ("/p/http%3A%2F%2Fu%3Ahush%40h%2F/c", "/p/***/c"),
+            ("/a?x=http%3A%2F%2Fh%2F%40b&mail=a%40b", "/a?x=http%3A%2F%2Fh%2F%40b&mail=a%40b"),
             ("/rutter_0123abcdef/x", "/rutter_***/x"),
             ("/a?b=rutter_0123abcdef", "/a?b=rutter_***"),
             ("/a?b=%7", "/a?b=%7"),

@@ -42,6 +42,15 @@ pub enum CatalogError {
     /// It is not what a build writes.
     #[error("served.json is not what a build of this version writes; build the site again")]
     Form(#[from] serde_json::Error),
+    /// The ARC sitemap of a folder without `served.json` cannot be read.
+    #[error("{path} cannot be read, so it is not known which pages need a login: {why}", path = .0.display(), why = .1)]
+    Announced(PathBuf, String),
+    /// There are tokens, and nothing says what they are for.
+    #[error("tokens are given, but no served.json and no ARC sitemap says which pages they open")]
+    Unknown,
+    /// The ARC sitemap that closed pages is gone.
+    #[error("the ARC sitemap is gone; what it closed stays closed")]
+    Gone,
     /// It speaks of another folder.
     #[error("{path} is about {about}, not about this folder", path = .0.display(), about = .1.display())]
     Elsewhere(PathBuf, PathBuf),
@@ -54,9 +63,23 @@ pub(crate) struct Fact {
     pub(crate) coding: Option<Coding>,
     pub(crate) kind: Kind,
     pub(crate) dated: Option<Dated>,
+    /// Of which bytes it speaks.
+    pub(crate) bytes: Bytes,
     /// When a collection ends, in seconds since 1970.
     pub(crate) expires: Option<i64>,
     pub(crate) twin: Option<String>,
+}
+
+/// The stored bytes the build speaks of, by the start of their digest; zero
+/// where it was not told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Bytes([u8; 8]);
+
+impl Bytes {
+    /// Whether bytes of this digest are certainly these.
+    pub(crate) fn are(self, stored: Option<Digest>) -> bool {
+        stored.is_some_and(|stored| self.0 != NO_DIGEST && self.0 == start(&stored))
+    }
 }
 
 /// A date the build told, and for which bytes.
@@ -122,6 +145,8 @@ pub(crate) struct Catalog {
     restricted: Vec<[u8; 16]>,
     /// Beginnings of names in lower case, below which all is restricted.
     closed: Vec<String>,
+    /// Paths that are closed, as the owner would count them.
+    n_closed: usize,
     /// The folder it speaks of, seen from its own.
     output: Option<String>,
     /// Seconds between two snapshots.
@@ -162,7 +187,8 @@ impl Catalog {
         reader.end()?;
         catalog.rows.sort_unstable_by_key(|row| row.name);
         catalog.rows.shrink_to_fit();
-        catalog.restricted.sort_unstable();
+        catalog.n_closed = catalog.restricted.len() + catalog.closed.len();
+        catalog.sort_closed();
         while catalog.base.ends_with('/') {
             catalog.base.pop();
         }
@@ -208,6 +234,7 @@ impl Catalog {
             kind: row.kind,
             dated: (row.modified != NO_DATE)
                 .then_some(Dated { modified: row.modified, digest: row.digest }),
+            bytes: Bytes(row.digest),
             expires: self.expires.get(&hash).copied(),
             twin,
         })
@@ -233,6 +260,24 @@ impl Catalog {
     /// Whether there are files that need a token.
     pub(crate) fn has_restricted(&self) -> bool {
         !self.restricted.is_empty() || !self.closed.is_empty()
+    }
+
+    /// How many paths are closed: files, and beginnings of names.
+    pub(crate) fn n_closed(&self) -> usize {
+        self.n_closed
+    }
+
+    /// Closes a page under each of the names it may have; the names count once
+    /// [`Self::sort_closed`] was called.
+    pub(crate) fn close(&mut self, names: &[&str]) {
+        self.restricted.extend(names.iter().map(|name| hash(&name.to_lowercase())));
+        self.n_closed += 1;
+    }
+
+    /// Brings the closed names into the order they are looked up in.
+    pub(crate) fn sort_closed(&mut self) {
+        self.restricted.sort_unstable();
+        self.restricted.dedup();
     }
 
     /// Whether this file needs a token: because it was said of it, of what it
@@ -290,7 +335,9 @@ impl Catalog {
         if let Some(expires) = entry.expires {
             self.expires.insert(hash, expires.unix_seconds());
         }
-        let digest = entry.digest.as_deref().and_then(Digest::parse);
+        // The digest of a collection is that of its text (D08).
+        let told = if entry.media_type == kind::SCP { &entry.stored } else { &entry.digest };
+        let digest = told.as_deref().and_then(Digest::parse);
         self.rows.push(Row {
             name: hash,
             modified: entry.modified.map_or(NO_DATE, Timestamp::unix_seconds),
@@ -313,6 +360,7 @@ struct Entry<'e> {
     media_type: std::borrow::Cow<'e, str>,
     coding: Option<String>,
     digest: Option<String>,
+    stored: Option<String>,
     modified: Option<Timestamp>,
     expires: Option<Timestamp>,
     twin: Option<String>,

@@ -127,7 +127,8 @@ where
             .await
         }
     };
-    let mut guarded = connection.into_parts().io.into_inner();
+    let parts = connection.into_parts();
+    let mut guarded = parts.io.into_inner();
     let is_parse = result.as_ref().is_err_and(hyper::Error::is_parse);
     let fault = guarded.fault();
     if let Some(cut) = guarded.cut() {
@@ -138,12 +139,16 @@ where
     if let Some(fault) = fault {
         say(&mut guarded, fault.answer()).await;
         site.0.metrics.answered(fault.status());
-        site.0.listeners.tell(&report::broken(peer, fault.status()));
+        let record = report::refused(peer, fault.status(), guarded.request());
+        site.0.listeners.tell(&record);
     } else if is_parse {
         // The parser has answered for itself.
         let status = if result.is_err_and(|error| error.is_parse_too_large()) { 431 } else { 400 };
         site.0.metrics.answered(status);
-        site.0.listeners.tell(&report::broken(peer, status));
+        // What it could not read is still in its hands.
+        let line =
+            parts.read_buf.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+        site.0.listeners.tell(&report::refused(peer, status, line.unwrap_or_default()));
     }
     farewell(&mut guarded).await;
 }

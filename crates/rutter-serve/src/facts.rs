@@ -1,7 +1,8 @@
 //! What is said about a file's bytes, found in these very bytes.
 //!
-//! A collection says in its first line what its tag and its date are; all
-//! other files are hashed. What was found is remembered by the file's
+//! A collection says in its first line what its tag and its date are; every
+//! file is hashed, because the same text may be compressed to other bytes, and
+//! a tag must not stand for both (D08). What was found is remembered by the file's
 //! identity, so a file that is replaced is looked at anew, and nothing is ever
 //! said of one file that was found in another.
 
@@ -15,8 +16,9 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::beneath::Identity;
+use crate::charset;
 use crate::generations::Generations;
-use crate::kind::{Coding, SCP};
+use crate::kind::{Coding, HTML, SCP};
 
 /// Longest first line of a collection: what our writer allows for a delta with
 /// many removals (D95), and what stands around them.
@@ -34,7 +36,7 @@ pub(crate) struct Facts {
     /// What the tag is made of: the checksum a collection has, else the digest
     /// of the stored bytes.
     pub(crate) tag: Option<Digest>,
-    /// Digest of the stored bytes, where it was taken.
+    /// Digest of the stored bytes.
     pub(crate) stored: Option<Digest>,
     /// Of a compressed twin: the digest of its text (D08).
     pub(crate) text: Option<Digest>,
@@ -44,6 +46,8 @@ pub(crate) struct Facts {
     pub(crate) expires: Option<i64>,
     /// Whether a collection is a delta.
     pub(crate) is_delta: bool,
+    /// Whether a page is UTF-8 and says nothing else of itself.
+    pub(crate) is_utf8: bool,
 }
 
 /// What is to be found out.
@@ -51,13 +55,19 @@ pub(crate) struct Facts {
 pub(crate) enum Need {
     Collection(Option<Coding>),
     Bytes,
+    /// The bytes, and whether they are UTF-8.
+    Page,
     /// The bytes and the text they hold.
     Gzip,
 }
 
 impl Need {
     pub(crate) fn of(media_type: &str, coding: Option<Coding>) -> Self {
-        if media_type == SCP { Self::Collection(coding) } else { Self::Bytes }
+        match media_type {
+            SCP => Self::Collection(coding),
+            HTML => Self::Page,
+            _ => Self::Bytes,
+        }
     }
 }
 
@@ -91,24 +101,6 @@ impl Known {
         self.keep(file, identity, need, facts)
     }
 
-    /// Finds what can be found without reading all of a file: what is known,
-    /// and what a collection says in its first line.
-    pub(crate) fn find_soon(
-        &self,
-        file: &File,
-        identity: Identity,
-        need: Need,
-    ) -> io::Result<Option<Facts>> {
-        if let Some(facts) = self.get(identity, need) {
-            return Ok(Some(facts));
-        }
-        let Need::Collection(coding) = need else { return Ok(None) };
-        match first_line(At { file, at: 0 }, coding).filter(|facts| facts.tag.is_some()) {
-            Some(facts) => self.keep(file, identity, need, facts),
-            None => Ok(None),
-        }
-    }
-
     fn keep(
         &self,
         file: &File,
@@ -129,17 +121,19 @@ impl Known {
 pub(crate) fn find<R: Read>(open: impl Fn() -> R, need: Need) -> io::Result<Facts> {
     match need {
         Need::Collection(coding) => {
-            // One that says nothing about itself is known by its bytes (D08).
             let facts = first_line(open(), coding).unwrap_or_default();
-            if facts.tag.is_some() {
-                return Ok(facts);
-            }
             let stored = Some(digest(open())?);
-            Ok(Facts { tag: stored, stored, ..facts })
+            // One that says nothing about itself is known by its bytes (D08).
+            Ok(Facts { tag: facts.tag.or(stored), stored, ..facts })
         }
         Need::Bytes => {
             let stored = Some(digest(open())?);
             Ok(Facts { tag: stored, stored, ..Facts::default() })
+        }
+        Need::Page => {
+            let mut text = charset::Text::new(open());
+            let stored = Some(digest(&mut text)?);
+            Ok(Facts { tag: stored, stored, is_utf8: text.is_utf8(), ..Facts::default() })
         }
         Need::Gzip => {
             let stored = Some(digest(open())?);
@@ -299,9 +293,6 @@ mod tests {
         let other = Identity::of(&one).unwrap().unwrap();
         assert_ne!(identity, other);
         assert_eq!(known.get(other, Need::Bytes), None);
-        // A large file need not be read where that is not wanted.
-        assert_eq!(known.find_soon(&one, other, Need::Bytes).unwrap(), None);
-        assert_eq!(known.find_soon(&one, identity, Need::Bytes).unwrap(), Some(facts));
         // What changed while it was read is not known.
         let odd = Identity { size: 1, ..other };
         assert_eq!(known.find(&one, odd, Need::Bytes).unwrap(), None);

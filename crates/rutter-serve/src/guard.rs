@@ -64,6 +64,11 @@ impl<S> Guarded<S> {
         self.fault.or_else(|| (self.cut() == Some(Cut::Head) && has_begun).then_some(Fault::Late))
     }
 
+    /// The beginning of the request line that was refused.
+    pub(crate) fn request(&self) -> &[u8] {
+        self.screen.as_ref().map_or(&[], Screen::request)
+    }
+
     /// Why it was cut.
     pub(crate) fn cut(&self) -> Option<Cut> {
         self.activity.cut()

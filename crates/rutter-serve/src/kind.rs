@@ -130,6 +130,11 @@ pub(crate) fn of(name: &str) -> (&'static str, Option<Coding>, Kind) {
     }
 }
 
+/// Whether a file of this name is a collection.
+pub(crate) fn is_collection(name: &str) -> bool {
+    of(name).0 == SCP
+}
+
 /// Whether a file of this type may be sent in its compressed form instead:
 /// sitemaps, ARC and SPXI files, never collections (D05).
 pub(crate) fn has_coded_twin(media_type: &str) -> bool {

@@ -13,11 +13,12 @@ use http::header::{
     ETAG, HeaderName, LAST_MODIFIED, LINK, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue};
+use rutter_page::Digest;
 
 use crate::beneath::Identity;
 use crate::date;
 use crate::facts::Facts;
-use crate::kind::{Coding, Kind, MARKDOWN};
+use crate::kind::{Coding, HTML, Kind, MARKDOWN, SCP};
 use crate::path;
 use crate::settings::Lifetimes;
 
@@ -58,6 +59,8 @@ pub(crate) struct About<'a> {
     /// When a collection ends, as the build told.
     pub(crate) expires: Option<i64>,
     pub(crate) is_restricted: bool,
+    /// Whether the bytes are those the build speaks of.
+    pub(crate) is_as_built: bool,
     pub(crate) role: Role<'a>,
 }
 
@@ -106,8 +109,7 @@ impl Ready {
         let length = bytes.as_ref().map_or(identity.size, |bytes| bytes.len() as u64);
         // A date that is still to come is not one of a change (RFC 9110, 8.8.2.1).
         let modified = facts.generated.unwrap_or(about.modified).min(about.now);
-        let suffix = if about.role == Role::Coded { "-gzip" } else { "" };
-        let tag = facts.tag.map(|digest| format!("\"{digest}{suffix}\""));
+        let tag = facts.tag.map(|digest| format!("\"{digest}{}\"", suffix(about, facts)));
         let kind = match about.kind {
             Kind::Snapshot | Kind::Delta if facts.is_delta => Kind::Delta,
             kind => kind,
@@ -150,7 +152,11 @@ impl Ready {
                 headers.insert(name, value);
             }
         };
-        put(CONTENT_TYPE, about.media_type);
+        if about.media_type == HTML && facts.is_utf8 {
+            put(CONTENT_TYPE, "text/html; charset=utf-8");
+        } else {
+            put(CONTENT_TYPE, about.media_type);
+        }
         put(CONTENT_LENGTH, &length.to_string());
         put(ACCEPT_RANGES, "bytes");
         put(X_CONTENT_TYPE_OPTIONS, "nosniff");
@@ -162,8 +168,10 @@ impl Ready {
         }
         if about.media_type == MARKDOWN {
             put(MARKDOWN_TOKENS, &tokens(length).to_string());
-            // A page is found under one address.
-            put(ROBOTS_TAG, "noindex");
+            // A page is found under one address, and that is not its twin's.
+            if about.role != Role::Twin {
+                put(ROBOTS_TAG, "noindex");
+            }
         }
         if let Role::Page(Some(twin)) = about.role {
             let twin = format!("{}{}", about.mount, path::encoded(twin));
@@ -188,6 +196,24 @@ impl Ready {
     /// What it weighs on the shelf.
     pub(crate) fn weight(&self) -> usize {
         OVERHEAD + self.name.len() + self.bytes.as_ref().map_or(0, Bytes::len)
+    }
+}
+
+/// What tells bytes apart that hold the same text (D08).
+///
+/// A collection has the checksum of its text alone while its bytes are those
+/// that were built: compressed anew, or where nobody knows, they are another
+/// representation.
+fn suffix(about: &About<'_>, facts: &Facts) -> String {
+    match facts.stored {
+        _ if about.role == Role::Coded => "-gzip".to_owned(),
+        Some(Digest(stored))
+            if about.media_type == SCP && !about.is_as_built && facts.tag != facts.stored =>
+        {
+            let hex = stored.iter().take(16).map(|byte| format!("{byte:02x}"));
+            format!("-{}", hex.collect::<String>())
+        }
+        _ => String::new(),
     }
 }
 

@@ -250,6 +250,26 @@ pub(crate) fn broken(client: IpAddr, status: u16) -> Record<'static> {
     Record::new(time, client.to_string(), status)
 }
 
+/// A record of a request that was refused before it was one, with as much of
+/// its first line as can be told: `GET /path HTTP/1.1`, else all as it came.
+pub(crate) fn refused(client: IpAddr, status: u16, line: &[u8]) -> Record<'static> {
+    let line = String::from_utf8_lossy(line.trim_ascii());
+    let mut parts = line.splitn(3, ' ');
+    let (method, target) = (parts.next().unwrap_or_default(), parts.next());
+    let protocol = parts.next().filter(|protocol| protocol.starts_with("HTTP/"));
+    let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    let (method, target, protocol) = match target.filter(|_| is_method) {
+        Some(target) => (method, target, protocol.unwrap_or_default()),
+        None => ("", &*line, ""),
+    };
+    Record {
+        method: cut(method).to_owned().into(),
+        target: without_secrets(target).into(),
+        protocol: cut(protocol).to_owned().into(),
+        ..broken(client, status)
+    }
+}
+
 fn record(parts: &Parts, client: Option<IpAddr>) -> Record<'static> {
     let protocol = match parts.version {
         Version::HTTP_10 => "HTTP/1.0",
@@ -270,4 +290,27 @@ fn record(parts: &Parts, client: Option<IpAddr>) -> Record<'static> {
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<std::borrow::Cow<'h, str>> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_what_is_refused_is_on_record_by_its_first_line() {
+        let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        for (line, wanted) in [
+            (&b"GET /a?token=hush HTTP/1.1\r"[..], ("GET", "/a?token=***", "HTTP/1.1")),
+            (b"GET /aaaa", ("GET", "/aaaa", "")),
+            (b"GET /a b HTTP/1.1", ("GET", "/a", "")),
+            (b"\x16\x03\x01", ("", "\u{16}\u{3}\u{1}", "")),
+            (b"get /a HTTP/1.1", ("", "get /a HTTP/1.1", "")),
+            (b"", ("", "", "")),
+        ] {
+            let record = refused(client, 400, line);
+            assert_eq!((&*record.method, &*record.target, &*record.protocol), wanted);
+            let line = record.to_combined();
+            assert!(line.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{line}");
+        }
+    }
 }

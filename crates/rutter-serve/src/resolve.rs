@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError};
 use bytes::Bytes;
 
 use crate::beneath::{Identity, Links, Opened, is_absent};
-use crate::catalog::{Catalog, Fact};
+use crate::catalog::{self, Catalog, Fact};
 use crate::facts::{self, Facts, Need};
 use crate::kind::{self, Kind};
 use crate::path::{self, PathFault};
@@ -166,6 +166,7 @@ impl Site {
                 expires: fact.expires,
                 now: now(),
                 is_restricted,
+                is_as_built: fact.bytes.are(facts.stored),
                 role,
             };
             at_hand.push((identity, Arc::new(file)));
@@ -255,7 +256,7 @@ impl Site {
             let facts = facts::find(|| Bytes::as_ref(&bytes), need).map_err(failed)?;
             return Ok((facts, Some(bytes)));
         }
-        if let Some(facts) = self.0.known.find_soon(file, identity, need).map_err(failed)? {
+        if let Some(facts) = self.0.known.get(identity, need) {
             return Ok((facts, None));
         }
         if leave == Leave::Look {
@@ -331,5 +332,6 @@ fn fact_of(catalog: &Catalog, name: &str) -> Fact {
 fn guessed(name: &str) -> Fact {
     let (media_type, coding, kind) = kind::of(name);
     let twin = name.strip_suffix(".html").map(|stem| format!("{stem}.md"));
-    Fact { media_type: media_type.into(), coding, kind, dated: None, expires: None, twin }
+    let bytes = catalog::Bytes::default();
+    Fact { media_type: media_type.into(), coding, kind, dated: None, bytes, expires: None, twin }
 }

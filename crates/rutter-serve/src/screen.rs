@@ -13,6 +13,9 @@ use crate::settings::Limits;
 /// Bytes of a line that are looked at.
 const START: usize = 48;
 
+/// Bytes of a request line that are kept, for the log.
+const KEPT: usize = 256;
+
 /// Empty lines that are forgiven before a request (RFC 9112, 2.2).
 const MOST_EMPTY: usize = 4;
 
@@ -60,6 +63,8 @@ pub(crate) struct Screen {
     /// Length of the line that is not over, and its first bytes.
     line: usize,
     start: [u8; START],
+    /// The beginning of the request line of the head that is not over.
+    request: Vec<u8>,
     last: u8,
     n_lines: usize,
     n_empty: usize,
@@ -78,6 +83,7 @@ impl Screen {
             head: 0,
             line: 0,
             start: [0; START],
+            request: Vec::new(),
             last: 0,
             n_lines: 0,
             n_empty: 0,
@@ -86,6 +92,11 @@ impl Screen {
             has_body: false,
             is_over: false,
         }
+    }
+
+    /// The beginning of the request line that came last.
+    pub(crate) fn request(&self) -> &[u8] {
+        &self.request
     }
 
     /// When the head began that is not over.
@@ -127,6 +138,10 @@ impl Screen {
                 to.copy_from_slice(from);
             }
         }
+        if self.n_lines == 0 {
+            let room = KEPT.saturating_sub(self.request.len()).min(piece.len());
+            self.request.extend_from_slice(piece.get(..room).unwrap_or_default());
+        }
         self.line += piece.len();
         self.head += piece.len();
         self.last = piece.last().copied().unwrap_or(self.last);
@@ -150,6 +165,7 @@ impl Screen {
             return if self.n_lines == 0 {
                 self.n_empty += 1;
                 self.head = 0;
+                self.request.clear();
                 if self.n_empty <= MOST_EMPTY { Ok(false) } else { Err(Fault::Bad) }
             } else {
                 self.end_head().map(|()| true)
@@ -194,7 +210,10 @@ impl Screen {
             return Err(Fault::Bad);
         }
         let is_over = self.has_body;
-        *self = Self { is_over, ..Self::new(&self.limits) };
+        // Its place is used again, so a request costs no memory.
+        let mut request = std::mem::take(&mut self.request);
+        request.clear();
+        *self = Self { request, is_over, ..Self::new(&self.limits) };
         Ok(())
     }
 }
@@ -267,7 +286,16 @@ mod tests {
         assert!(screen.since().is_none());
         screen.judge(b"GET").unwrap();
         assert!(screen.since().is_some());
+        assert_eq!(screen.request(), b"GET");
         screen.judge(good.get(3..).unwrap().as_bytes()).unwrap();
-        assert!(screen.since().is_none());
+        assert!(screen.since().is_none() && screen.request().is_empty());
+        // For the log: the line of the head that is refused, and not all of it.
+        let long = format!("GET /{} HTTP/1.1\r\n", "a".repeat(900));
+        let text = format!("{good}\r\nGET /x HTTP/1.1\r\nA: b\r\nB\n");
+        for (text, wanted) in [(text.as_str(), "GET /x HTTP/1.1\r"), (&long, &long[..KEPT])] {
+            let mut screen = Screen::new(&Limits { request_line: 800, ..Limits::USUAL });
+            screen.judge(text.as_bytes()).unwrap_err();
+            assert_eq!(screen.request(), wanted.as_bytes());
+        }
     }
 }

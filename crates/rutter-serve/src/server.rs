@@ -31,6 +31,9 @@ const BACKLOG: i32 = 4096;
 /// Pause after a failure to accept, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How often an idle server looks whether something changed.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// Where and how to listen.
 #[derive(Debug, Clone)]
 pub struct Listening {
@@ -212,6 +215,7 @@ impl Server {
                 let metrics = tokio::net::TcpListener::from_std(metrics)?;
                 tokio::spawn(connection::serve_metrics(metrics, self.site.clone()));
             }
+            tokio::spawn(look_around(self.site.clone()));
             let stop = self.stop.subscribe();
             accept(&listener, &self.site, &shared, &workers, stop).await;
             Ok::<(), io::Error>(())
@@ -224,6 +228,14 @@ impl Server {
             drop(thread.join());
         }
         Ok(result?)
+    }
+}
+
+/// Looks for a new build and new tokens also while nobody asks.
+async fn look_around(site: Site) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        site.look_around(site.clock());
     }
 }
 

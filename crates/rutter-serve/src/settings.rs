@@ -15,8 +15,12 @@ pub struct Settings {
     pub root: PathBuf,
     /// The folder of the state, with `served.json` and the private store. One
     /// without `served.json`, or of another folder, is refused; `None` serves
-    /// the folder by what the names of its files say.
+    /// the folder by what the names of its files say, and closes what its ARC
+    /// sitemap marks as needing a login.
     pub state: Option<PathBuf>,
+    /// What is shown where neither `served.json` nor an ARC sitemap that can
+    /// be read says what is closed.
+    pub unknown: Unknown,
     /// The file of tokens; without one there is no partner API, and pages that
     /// need a login are shown to nobody.
     pub tokens: Option<PathBuf>,
@@ -43,6 +47,7 @@ impl Settings {
         Self {
             root: root.into(),
             state: None,
+            unknown: Unknown::Refused,
             tokens: None,
             lifetimes: Lifetimes::USUAL,
             update: None,
@@ -53,6 +58,16 @@ impl Settings {
             limits: Limits::USUAL,
         }
     }
+}
+
+/// What becomes of a folder of which it is not known what is closed in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// It is not served where its ARC sitemap cannot be read, or where tokens
+    /// are given and nothing says what for.
+    Refused,
+    /// Everything in it is shown to everybody.
+    Open,
 }
 
 /// How long files may be kept, in seconds (D10).

@@ -38,8 +38,10 @@ impl Handle {
                     }
                 }
             });
-            handle.stop();
+            // Whoever listens is told while there is somebody to tell: a server
+            // with nothing to do ends at once, and the program with it.
             hear(Heard::Stop);
+            handle.stop();
         };
         thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
         Ok(())

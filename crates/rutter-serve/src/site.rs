@@ -24,6 +24,7 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 
 use crate::access::AccessSink;
+use crate::announced;
 use crate::beneath::{Identity, Links, Opened, Root};
 use crate::body::Pool;
 use crate::catalog::{Catalog, CatalogError};
@@ -36,7 +37,7 @@ use crate::network;
 use crate::path;
 use crate::refusal::Refusal;
 use crate::report::Listeners;
-use crate::settings::Settings;
+use crate::settings::{Settings, Unknown};
 use crate::shelf::{Resolved, Shelf};
 use crate::token::{Grant, TokenError, Tokens};
 
@@ -92,6 +93,9 @@ pub(crate) struct Inner {
     pub(crate) pool: Arc<Pool>,
     start: Instant,
     looked: AtomicU64,
+    /// When the tokens were last looked at. Held while they are read, so that
+    /// an older file never comes after a newer one.
+    tokens_looked: Mutex<u64>,
     is_loading: AtomicBool,
 }
 
@@ -102,9 +106,33 @@ type Tell = Box<dyn Fn(&SiteError) + Send + Sync>;
 #[derive(Debug, Default)]
 struct Tried {
     served: Option<Identity>,
+    announced: announced::States,
     tokens: Option<Identity>,
-    /// What was told last of a failure.
+    /// What was told last of a failure, and of tokens alone.
     told: Option<String>,
+    told_of_tokens: Option<String>,
+}
+
+/// What of a site is closed, and to whom it opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed {
+    /// Who says what is closed.
+    pub by: ClosedBy,
+    /// Paths that are closed: files, and beginnings of names.
+    pub paths: usize,
+    /// Tokens there are.
+    pub tokens: usize,
+}
+
+/// Who says what is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// `served.json`.
+    Served,
+    /// The ARC sitemap of the folder.
+    Announced,
+    /// Nobody.
+    Nobody,
 }
 
 impl fmt::Debug for Site {
@@ -146,6 +174,7 @@ impl Site {
             pool: Arc::default(),
             start: Instant::now(),
             looked: AtomicU64::new(0),
+            tokens_looked: Mutex::default(),
             is_loading: AtomicBool::new(false),
             settings,
         }));
@@ -171,7 +200,11 @@ impl Site {
 
     fn load(&self, is_first: bool) -> Result<(), SiteError> {
         self.0.root.look_again();
-        let (catalog, tokens) = (self.load_catalog(), self.load_tokens(is_first));
+        let catalog = match &self.0.settings.state {
+            Some(state) => self.load_catalog(state),
+            None => self.load_announced(is_first),
+        };
+        let tokens = self.load_tokens(is_first);
         self.0.shelf.clear();
         match (catalog, tokens) {
             (Ok(()), Ok(())) => Ok(()),
@@ -181,8 +214,7 @@ impl Site {
         }
     }
 
-    fn load_catalog(&self) -> Result<(), CatalogError> {
-        let Some(state) = &self.0.settings.state else { return Ok(()) };
+    fn load_catalog(&self, state: &Path) -> Result<(), CatalogError> {
         let path = state.join("served.json");
         let before = identity_of(&path);
         let loaded = Catalog::load(&path).and_then(|catalog| {
@@ -203,14 +235,66 @@ impl Site {
         {
             monitor.expect_collections();
         }
+        self.enforce(catalog);
+        Ok(())
+    }
+
+    /// Reads what the folder says of itself, where nobody else does.
+    fn load_announced(&self, is_first: bool) -> Result<(), CatalogError> {
+        let settings = &self.0.settings;
+        let is_open = settings.unknown == Unknown::Open;
+        self.tried().announced = announced::states(&settings.root);
+        match announced::load(&settings.root) {
+            Ok(Some(catalog)) => self.enforce(catalog),
+            Ok(None) if self.catalog().is_there() => return Err(CatalogError::Gone),
+            Ok(None) if is_first && settings.tokens.is_some() && !is_open => {
+                return Err(CatalogError::Unknown);
+            }
+            Ok(None) => {}
+            Err(_) if is_first && is_open => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn enforce(&self, catalog: Catalog) {
         *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
         *self.0.next.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.0.generation.fetch_add(1, Ordering::Release);
-        Ok(())
     }
 
     fn load_tokens(&self, is_first: bool) -> Result<(), TokenError> {
         let Some(path) = &self.0.settings.tokens else { return Ok(()) };
+        let _turn = self.0.tokens_looked.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read_tokens(path, is_first)
+    }
+
+    /// Reads the tokens again before anybody is let in by one, where the last
+    /// look is not of this moment: one that was taken back opens nothing, also
+    /// where nobody has asked for a while.
+    fn look_at_tokens(&self) {
+        let Some(path) = &self.0.settings.tokens else { return };
+        let mut looked = self.0.tokens_looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock();
+        if now < *looked + LOOK_EVERY {
+            return;
+        }
+        *looked = now;
+        if identity_of(path) == self.tried().tokens {
+            return;
+        }
+        let result = self.read_tokens(path, false);
+        drop(looked);
+        self.0.metrics.reloaded(result.is_ok());
+        let fault = result.as_ref().err().map(|error| format!("{error:?}"));
+        let is_known = std::mem::replace(&mut self.tried().told_of_tokens, fault.clone()) == fault;
+        if let (Err(error), false, Some(tell)) = (result, is_known, self.0.on_failure.get()) {
+            tell(&error.into());
+        }
+    }
+
+    /// Only for whoever holds `tokens_looked`.
+    fn read_tokens(&self, path: &Path, is_first: bool) -> Result<(), TokenError> {
         let before = identity_of(path);
         let loaded = Tokens::load(path);
         if !matches!(loaded, Err(TokenError::Io(_))) {
@@ -234,10 +318,13 @@ impl Site {
     }
 
     /// Reads every file once, so that the first to ask need not wait; gives how
-    /// many there were. Only as many are remembered as the table holds.
+    /// many there were. Only as many are remembered as the table holds. Where
+    /// `served.json` tells of files, only collections are read: the others are
+    /// small.
     pub fn warm(&self) -> usize {
         let mut folders = vec![(self.0.settings.root.clone(), String::new())];
         let mut n = 0;
+        let is_described = self.0.settings.state.is_some();
         while let Some((folder, below)) = folders.pop() {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let Ok(name) = entry.file_name().into_string() else { continue };
@@ -248,6 +335,7 @@ impl Site {
                 }
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push((entry.path(), name)),
+                    Ok(_) if is_described && !kind::is_collection(&name) => {}
                     Ok(_) => n += usize::from(self.learn(&name).is_some()),
                     Err(_) => {}
                 }
@@ -279,6 +367,19 @@ impl Site {
         Arc::clone(&self.0.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// What is closed, and to whom it opens.
+    pub fn closed(&self) -> Closed {
+        let catalog = self.catalog();
+        let by = match (&self.0.settings.state, catalog.is_there()) {
+            (Some(_), _) => ClosedBy::Served,
+            (None, true) => ClosedBy::Announced,
+            (None, false) => ClosedBy::Nobody,
+        };
+        let tokens = self.0.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let tokens = tokens.as_ref().map_or(0, |tokens| tokens.len());
+        Closed { by, paths: catalog.n_closed(), tokens }
+    }
+
     pub(crate) fn has_tokens(&self) -> bool {
         self.0.tokens.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -308,8 +409,7 @@ impl Site {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return;
         }
-        // One that was taken back must not count for long.
-        self.look_around(self.clock());
+        self.look_at_tokens();
         let tokens = self.0.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(tokens) = tokens else { return };
         let mut values = parts.headers.get_all(AUTHORIZATION).iter();
@@ -407,8 +507,10 @@ impl Site {
         let settings = &self.0.settings;
         let served = settings.state.as_ref().map(|state| identity_of(&state.join("served.json")));
         let tokens = settings.tokens.as_ref().map(|path| identity_of(path));
+        let announced = settings.state.is_none().then(|| announced::states(&settings.root));
         let tried = self.tried();
-        served.is_some_and(|now| now != tried.served)
+        announced.is_some_and(|now| now != tried.announced)
+            || served.is_some_and(|now| now != tried.served)
             || tokens.is_some_and(|now| now != tried.tokens)
     }
 }

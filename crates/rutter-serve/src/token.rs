@@ -86,6 +86,12 @@ pub enum TokenError {
     /// Two tokens have one name.
     #[error("there are two tokens named `{0}`")]
     Twice(String),
+    /// No token has this name.
+    #[error("there is no token named `{0}`")]
+    NoSuch(String),
+    /// The token is not a table of its own in the file.
+    #[error("token `{0}` is not written as a [[token]] of its own; take it out by hand")]
+    Fixed(String),
 }
 
 /// A token as the server knows it.
@@ -177,6 +183,21 @@ impl Tokens {
             grants.push(Arc::new(Grant { name, scopes, rate, expires, hash }));
         }
         Ok(Self { grants })
+    }
+
+    /// All of them, in the order of the file.
+    pub fn grants(&self) -> impl Iterator<Item = &Grant> {
+        self.grants.iter().map(|grant| &**grant)
+    }
+
+    /// Whether `others` are these without the one of this name.
+    pub(crate) fn is_but(&self, others: &Self, name: &str) -> bool {
+        fn facts(grant: &Grant) -> (&str, &[Scope], Duration, u32, Option<i64>, [u8; 32]) {
+            let Grant { name, scopes, rate, expires, hash } = grant;
+            (name, scopes, rate.every, rate.burst, *expires, *hash)
+        }
+        let left = self.grants().filter(|grant| grant.name != name).map(facts);
+        left.eq(others.grants().map(facts))
     }
 
     /// How many there are.

@@ -111,7 +111,7 @@ keys! {
         exclude: Vec<String>, "exclude", "[]",
             "Files that are not pages of the site; * within a segment, ** across";
         restricted: Vec<String>, "restricted", "[]",
-            "How the paths of pages begin that need a login; they are left out of everything";
+            "How the paths of pages begin that need a login; nothing of them but their addresses, in the ARC sitemap, is in what is made. Their files are part of the output folder: only a server that asks for tokens may show it";
         oversize: Oversize, "oversize", "stop",
             "What becomes of a page with more blocks than a collection may hold: stop the build, or omit the page";
         update: Frequency, "update", "weekly",

@@ -4,11 +4,12 @@
 
 mod agents;
 mod lines;
+mod merge;
 mod round_trip;
 mod summary;
 mod watch;
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use rutter_logs::{Item, Limits, Reader, Record};
@@ -19,7 +20,11 @@ fn fixture(name: &str) -> PathBuf {
 
 /// All records of a log, in order.
 fn records(bytes: &[u8]) -> Vec<Record<'static>> {
-    let mut reader = Reader::open(Cursor::new(bytes.to_vec()), Limits::USUAL).unwrap();
+    records_of(Cursor::new(bytes.to_vec()))
+}
+
+fn records_of(input: impl Read + Send + 'static) -> Vec<Record<'static>> {
+    let mut reader = Reader::open(input, Limits::USUAL).unwrap();
     let mut records = Vec::new();
     while let Some(item) = reader.next_item().unwrap() {
         if let Item::Record(_, record) = item {

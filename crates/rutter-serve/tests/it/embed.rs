@@ -64,7 +64,7 @@ fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let response = layered.call(request("GET", "/a.html")).await.unwrap();
-        assert_eq!(response.headers()["content-type"], "text/html");
+        assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
         assert_eq!(text(response.into_body()).await, "<p>a");
         let response = layered.call(request("GET", "/none")).await.unwrap();
         assert_eq!(text(response.into_body()).await, "GET asked");

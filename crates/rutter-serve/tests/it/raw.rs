@@ -181,3 +181,31 @@ fn ours_a_client_that_takes_nothing_is_cut() {
     crate::client::wait_for("a cut", || running.site.metrics().text().contains("why=\"stall\"} 1"));
     crate::client::wait_for("the end", || running.site.metrics().open_connections() == 0);
 }
+
+#[test]
+fn ours_what_is_refused_is_on_record_with_its_first_line() {
+    let running = running();
+    let long = "a".repeat(9000);
+    for (bytes, target) in [
+        (format!("GET /{long} HTTP/1.1\r\n\r\n"), "/aaa"),
+        (
+            format!("GET /b?token=hush HTTP/1.1\r\nHost: a\r\nA: {long}{long}\r\n\r\n"),
+            "/b?token=***",
+        ),
+        ("GET /c HTTP/1.1\nHost: a\r\n\r\n".to_owned(), "/c"),
+        ("GET /d HTTP/1.1\r\nHost: a\r\nb\x01c: d\r\n\r\n".to_owned(), "/d"),
+    ] {
+        let mut client = running.connect();
+        client.write_all(bytes.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        drop(client.read_to_end(&mut answer));
+        let is_on_record = || {
+            let records = running.records.0.lock().unwrap();
+            let found = records.iter().find(|record| record.target.starts_with(target));
+            found.is_some_and(|record| &*record.method == "GET" && 400 <= record.status)
+        };
+        crate::client::wait_for(target, is_on_record);
+    }
+    let records = running.records.0.lock().unwrap();
+    assert!(records.iter().all(|record| record.target.len() <= 256));
+}

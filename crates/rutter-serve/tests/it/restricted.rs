@@ -4,10 +4,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rutter_page::Digest;
-use rutter_serve::{NewToken, Scope, Settings, Site, new_token};
+use rutter_serve::{Closed, ClosedBy, NewToken, Scope, Settings, Site, Unknown, new_token};
 
 use crate::client::{Running, put, swap, wait_for};
 
@@ -146,6 +146,92 @@ fn ours_a_served_json_of_another_folder_is_refused() {
     let ours = other.replace("../other", "../public");
     swap(&running.state("served.json"), ours.as_bytes());
     wait_for("a reload", || running.get("/log.html").status == 200);
+}
+
+const SITEMAP: &str = r#"{"arc_sitemap_version":"2.1","site":"https://harbour.example","pages":[
+{"url":"https://harbour.example/a.html","ai_indexable":true},
+{"url":"https://harbour.example/log.html","ai_indexable":false,"auth_required":true}]}"#;
+
+#[test] // ARC-064
+fn spec_a_folder_without_its_state_closes_what_its_sitemap_marks() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.html", "log.html", "log.md"] {
+        put(&folder.path().join("public").join(name), b"<p>text");
+    }
+    put(&folder.path().join("public/arc-sitemap.json"), SITEMAP.as_bytes());
+    let path = folder.path().join("tokens.toml");
+    let token = token(&path, "one");
+    let running = Running::start(folder, |settings| settings.tokens = Some(path), None);
+    let told = running.told();
+    let closed = Closed { by: ClosedBy::Announced, paths: 1, tokens: 1 };
+    assert_eq!(running.site.closed(), closed);
+    for path in ["/log.html", "/log", "/log.md", "/LOG.html"] {
+        assert_ne!(running.get(path).status, 200, "{path}");
+    }
+    assert_eq!((running.get("/log").status, running.with("/log", &token)), (401, 200));
+    assert_eq!(running.get("/a.html").status, 200);
+    // A new sitemap counts; a broken one or none opens nothing.
+    let both = SITEMAP.replace("\"ai_indexable\":true", "\"auth_required\":true");
+    swap(&running.public("arc-sitemap.json"), both.as_bytes());
+    wait_for("a refusal", || running.get("/a.html").status == 401);
+    swap(&running.public("arc-sitemap.json"), b"{");
+    wait_for("a word", || told.lock().unwrap().len() == 1);
+    fs::remove_file(running.public("arc-sitemap.json")).unwrap();
+    wait_for("a word", || told.lock().unwrap().len() == 2);
+    assert!(told.lock().unwrap()[1].contains("stays closed"), "{told:?}");
+    assert_eq!((running.get("/a.html").status, running.get("/log.html").status), (401, 401));
+}
+
+#[test] // ARC-064
+fn spec_a_folder_of_which_nothing_is_known_is_not_served_with_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let sitemap = folder.path().join("public/arc-sitemap.json");
+    put(&folder.path().join("public/a.html"), b"<p>text");
+    let path = folder.path().join("tokens.toml");
+    token(&path, "one");
+    let open = |unknown, tokens| {
+        let settings = Settings::new(folder.path().join("public"));
+        Site::open(Settings { unknown, tokens, ..settings }, Vec::new())
+            .map(|site| site.closed().by)
+            .map_err(|error| error.to_string())
+    };
+    let nobody = Ok(ClosedBy::Nobody);
+    assert_eq!(open(Unknown::Refused, None), nobody);
+    assert!(open(Unknown::Refused, Some(path.clone())).unwrap_err().contains("no served.json"));
+    assert_eq!(open(Unknown::Open, Some(path.clone())), nobody);
+    put(&sitemap, b"{\"pages\":");
+    assert!(open(Unknown::Refused, None).unwrap_err().contains("arc-sitemap.json"));
+    assert_eq!(open(Unknown::Open, None), nobody);
+    put(&sitemap, SITEMAP.as_bytes());
+    assert_eq!(open(Unknown::Open, Some(path)), Ok(ClosedBy::Announced));
+}
+
+#[test] // ARC-066
+fn spec_a_token_that_was_taken_back_does_not_open_once_more() {
+    let (running, first) = running();
+    assert_eq!(running.with("/log.html", &first), 200);
+    let tokens = running.folder.path().join("tokens.toml");
+    let text = fs::read(&tokens).unwrap();
+    // Nobody asks for as long as a look counts; the first to come is refused.
+    for n in 0..3 {
+        let idle = Instant::now() + Duration::from_millis(300);
+        wait_for("time", || idle <= Instant::now());
+        match n {
+            0 => swap(&tokens, b""),
+            1 => swap(&tokens, &text),
+            _ => fs::remove_file(&tokens).unwrap(),
+        }
+        let wanted = if n == 1 { 200 } else { 401 };
+        assert_eq!(running.with("/log.html", &first), wanted, "{n}");
+    }
+}
+
+#[test]
+fn ours_tokens_that_cannot_be_read_are_told_of_while_nobody_asks() {
+    let (running, _) = running();
+    let told = running.told();
+    swap(&running.folder.path().join("tokens.toml"), b"[[tokens]]");
+    wait_for("a word", || told.lock().unwrap().iter().any(|text| text.contains("in line 1")));
 }
 
 #[test] // ARC-066

@@ -25,15 +25,25 @@ fn spec_collections_are_sent_as_they_are_stored() {
         "{{\"collection\":{{\"id\":\"a\",\"section\":\"all\",\"type\":\"snapshot\",\"generated\":\"2026-05-01T12:00:00.7Z\",\"checksum\":\"{sum}\",\"version\":\"0.1\"}}}}\n{{}}\n"
     );
     let (gz, zst) = (gzip(text.as_bytes()), zstd::encode_all(text.as_bytes(), 3).unwrap());
-    let running = Running::new(
-        &[("scp/a.scp", text.as_bytes()), ("scp/a.scp.gz", &gz), ("scp/a.scp.zst", &zst)],
-        |_| {},
-    );
-    for (name, bytes, coding) in [
+    let files = [
         ("scp/a.scp", text.as_bytes(), None),
         ("scp/a.scp.gz", &gz, Some("gzip")),
         ("scp/a.scp.zst", &zst, Some("zstd")),
-    ] {
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let rows = files.map(|(name, bytes, coding)| {
+        put(&folder.path().join("public").join(name), bytes);
+        let coding = coding.map_or(String::new(), |coding| format!(r#""coding":"{coding}","#));
+        let stored = Digest::of(bytes);
+        format!(
+            r#"{{"path":"{name}","type":"application/scp",{coding}"digest":"{sum}","stored":"{stored}","cache":"snapshot"}}"#
+        )
+    });
+    let rows = rows.join(",");
+    let served = format!(r#"{{"version":2,"base":"https://a.example","files":[{rows}]}}"#);
+    put(&folder.path().join("state/served.json"), served.as_bytes());
+    let running = Running::start(folder, |_| {}, None);
+    for (name, bytes, coding) in files {
         // Whatever the client says about codings (D05).
         for accept in ["", "identity", "gzip", "gzip;q=0, zstd;q=0, identity;q=0"] {
             let path = format!("/{name}");
@@ -57,9 +67,60 @@ fn spec_collections_are_sent_as_they_are_stored() {
     }
 }
 
+#[test] // D08
+fn spec_the_same_text_in_other_bytes_has_another_tag() {
+    let sum = format!("sha256:{}", "0f".repeat(32));
+    let filler = "x".repeat(300_000);
+    let text = format!("{{\"collection\":{{\"checksum\":\"{sum}\"}}}}\n\"{filler}\"\n");
+    let [one, two] = [1, 19].map(|level| zstd::encode_all(text.as_bytes(), level).unwrap());
+    assert_ne!(one, two);
+    // Kept in memory, and not.
+    for small in [1 << 20, 10] {
+        let folder = tempfile::tempdir().unwrap();
+        put(&folder.path().join("public/a.scp.zst"), &one);
+        let served = format!(
+            r#"{{"version":2,"base":"https://a.example","files":[{{"path":"a.scp.zst","type":"application/scp","coding":"zstd","digest":"{sum}","stored":"{}","cache":"snapshot"}}]}}"#,
+            Digest::of(&one)
+        );
+        put(&folder.path().join("state/served.json"), served.as_bytes());
+        let running = Running::start(folder, |settings| settings.limits.small = small, None);
+        let tag = || running.get("/a.scp.zst").header("etag").unwrap().to_owned();
+        let built = tag();
+        assert_eq!(built, format!("\"{sum}\""));
+        swap(&running.public("a.scp.zst"), &two);
+        let headers = [("Range", "bytes=5-"), ("If-Range", built.as_str())];
+        let answer = running.ask("GET", "/a.scp.zst", &headers);
+        assert_eq!((answer.status, &answer.body), (200, &two), "two files are not mixed");
+        let other = tag();
+        assert!(other.starts_with(&format!("\"{sum}-")) && other != built, "{other}");
+        let headers = [("Range", "bytes=5-"), ("If-Range", other.as_str())];
+        assert_eq!(running.ask("GET", "/a.scp.zst", &headers).status, 206);
+        swap(&running.public("a.scp.zst"), &one);
+        assert_eq!(tag(), built);
+    }
+    // Where nobody tells which bytes were built, each has a tag of its own.
+    let running = Running::new(&[("a.scp.zst", &one)], |_| {});
+    let tag = || running.get("/a.scp.zst").header("etag").unwrap().to_owned();
+    let first = tag();
+    swap(&running.public("a.scp.zst"), &two);
+    assert_ne!(tag(), first);
+}
+
+#[test]
+fn ours_a_page_in_utf8_says_so() {
+    let running = Running::new(
+        &[("a.html", "<p>é".as_bytes()), ("b.html", b"<p>\xe9"), ("404.html", b"<p>none")],
+        |_| {},
+    );
+    let kind = |path: &str| running.get(path).header("content-type").unwrap().to_owned();
+    assert_eq!(kind("/a"), "text/html; charset=utf-8");
+    assert_eq!(kind("/b"), "text/html");
+    assert_eq!(kind("/c"), "text/html; charset=utf-8");
+}
+
 #[test] // ARC-022 ARC-023 SPX-049 SPX-050
 fn spec_compressed_twins_are_chosen_for_those_who_want_them() {
-    let plain = br#"{"arc_sitemap_version":"2.1"}"#;
+    let plain = br#"{"arc_sitemap_version":"2.1","pages":[]}"#;
     let coded = gzip(plain);
     let running = Running::new(
         &[
@@ -139,9 +200,13 @@ fn ours_pages_have_markdown_for_those_who_name_it() {
     assert_eq!(running.get("/").text(), "<h1>Home");
     let answer = running.get("/docs/none.html");
     assert_eq!((answer.status, answer.text().as_str()), (404, "<h1>Lost"));
-    assert_eq!((answer.header("etag"), answer.header("content-type")), (None, Some("text/html")));
+    let kind = Some("text/html; charset=utf-8");
+    assert_eq!((answer.header("etag"), answer.header("content-type")), (None, kind));
+    // The twin's own address is not one to be found under; the page's is.
     let twin = running.get("/docs/tides.md");
     assert_eq!(twin.header("x-robots-tag"), Some("noindex"));
+    let page = running.ask("GET", "/docs/tides.html", &wants);
+    assert_eq!((page.text(), page.header("x-robots-tag")), (twin.text(), None));
     assert_eq!(twin.header("vary"), None);
 }
 

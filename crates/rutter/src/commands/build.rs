@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,7 +10,7 @@ use rutter_build::{Listener, Made, Outcome, Twins};
 use rutter_finding::{Finding, Mode, Rule, Severity};
 use serde_json::{Value, json};
 
-use crate::commands::{bytes, counted, now};
+use crate::commands::{self, bytes, counted, now};
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -65,7 +65,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     if args.json {
         writeln!(out.data(), "{:#}", document(&outcome, time))?;
     } else {
-        out.data().write_all(table(&outcome, time).as_bytes())?;
+        let out_folder = settled.plan.out.as_deref();
+        out.data().write_all(table(&outcome, out_folder, time).as_bytes())?;
+    }
+    if let Some(out_folder) = &settled.plan.out
+        && !commands::serve::finds(out_folder, &settled.plan.state)
+    {
+        let (folder, state) = (out_folder.display(), settled.plan.state.display());
+        out.say(format_args!("state in {state}; `rutter serve {folder} --state {state}` uses it"));
     }
     let is_clean = n_grave == 0 && outcome.failed == 0;
     Ok(if args.strict && !is_clean { Exit::Findings } else { Exit::Clean })
@@ -160,7 +167,7 @@ impl Listener for Watch<'_> {
 }
 
 /// What came of it, for people.
-fn table(outcome: &Outcome, time: Duration) -> String {
+fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
     let mut rows = vec![vec![
         "pages".to_owned(),
         format!(
@@ -179,6 +186,18 @@ fn table(outcome: &Outcome, time: Duration) -> String {
         let reasons: Vec<String> =
             reasons.map(|excluded| format!("{} {}", excluded.pages, excluded.reason)).collect();
         row("excluded", format!("{n_excluded}: {}", reasons.join(", ")));
+    }
+    if let Some(folder) = folder.filter(|_| 0 < outcome.closed) {
+        let pages = counted(outcome.closed, "page");
+        let names: Vec<String> =
+            outcome.closed_pages.iter().map(|name| rutter_finding::visible(name)).collect();
+        let is_all = names.len() as u64 == outcome.closed;
+        let more = if is_all { "" } else { ", …" };
+        row(
+            "closed",
+            format!("{pages} for a login in {}: {}{more}", folder.display(), names.join(", ")),
+        );
+        row("", "only a server that asks for tokens may show this folder".to_owned());
     }
     if 0 < outcome.failed {
         row("failed", format!("{}, which cannot be read", counted(outcome.failed, "file")));
@@ -275,6 +294,7 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
         "read_differently": outcome.read_differently,
         "read": outcome.read,
         "excluded": excluded,
+        "closed": outcome.closed,
         "failed": outcome.failed,
         "source_bytes": outcome.source_bytes,
         "sections": sections,
@@ -329,16 +349,31 @@ time      0.25 s
 section  pages  snapshot  delta
 docs     9      none      2.41 KiB (2 pages, 1 removed)
 ";
-        assert_eq!(table(&outcome(), Duration::from_millis(250)), wanted);
+        assert_eq!(table(&outcome(), None, Duration::from_millis(250)), wanted);
     }
 
     #[test]
     fn ours_a_site_that_is_too_large_for_twins_says_so() {
         let outcome = Outcome { is_without_twins: true, ..outcome() };
-        let text = table(&outcome, Duration::from_millis(250));
+        let text = table(&outcome, None, Duration::from_millis(250));
         let row = "twins     none, as there are more than 100000 pages; --twins on makes them\n";
         assert!(text.contains(row), "{text}");
         assert_eq!(document(&outcome, Duration::ZERO)["is_without_twins"], true);
+    }
+
+    #[test]
+    fn ours_a_folder_with_pages_for_a_login_is_not_for_every_server() {
+        let names = ["a.html", "b.html", "c.html"].map(str::to_owned).to_vec();
+        let outcome = Outcome { closed: 4, closed_pages: names, ..outcome() };
+        let text = table(&outcome, Some(Path::new("public")), Duration::ZERO);
+        let rows = "\
+closed    4 pages for a login in public: a.html, b.html, c.html, …
+          only a server that asks for tokens may show this folder
+";
+        assert!(text.contains(rows), "{text}");
+        // In the owner's own folder they were before.
+        assert!(!table(&outcome, None, Duration::ZERO).contains("tokens"));
+        assert_eq!(document(&outcome, Duration::ZERO)["closed"], 4);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -14,11 +14,13 @@ use rutter_build::BuildError;
 use rutter_finding::Finding;
 use rutter_logs::Record;
 use rutter_serve::{
-    AccessSink, Forwarding, Heard, Limits, Listening, LogForm, LogWriter, Network, Proxies, Rate,
-    Server, Settings, Site, TlsFiles, rate_of,
+    AccessSink, Closed, ClosedBy, Forwarding, Heard, Limits, Listening, LogForm, LogWriter,
+    Network, Proxies, Rate, Server, Settings, Site, TlsFiles, Tokens, Unknown, rate_of,
 };
 
+use crate::commands::counted;
 use crate::commands::odd::Watching;
+use crate::config;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
@@ -27,6 +29,9 @@ const FLUSH: Duration = Duration::from_millis(500);
 
 /// Where a build leaves its state, unless told otherwise.
 const STATE: &str = ".rutter";
+
+/// What names it to a build, too.
+const VARIABLE: &str = "RUTTER_STATE";
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -37,12 +42,17 @@ pub(crate) struct Args {
     /// The built folder
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Address and port; port 0 lets the system choose
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    /// Address and port, or a port of this machine alone; port 0 lets the system choose
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
-    /// State of the build, with served.json [default: .rutter in DIR, beside it or here]
+    /// State of the build, with served.json [default: `RUTTER_STATE`, or .rutter in DIR,
+    /// beside it or here]
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Show everything to everybody where neither served.json nor an ARC sitemap that can be read
+    /// says what is closed
+    #[arg(long)]
+    open: bool,
     /// File of tokens, made by `rutter token new`; switches the partner API on
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
@@ -53,16 +63,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Address and port of /metrics, for Prometheus
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     metrics: Option<SocketAddr>,
     /// Requests of one client, such as 50/s or 100/m; `off` for no limit
     #[arg(long, value_name = "RATE", default_value = "50/s")]
     rate: String,
     /// Requests a client may make at once before the rate counts
-    #[arg(long, value_name = "N", default_value_t = Rate::USUAL.burst)]
+    #[arg(long, value_name = "N", default_value_t = Rate::USUAL.burst, value_parser = clap::value_parser!(u32).range(1..))]
     burst: u32,
-    /// Most bytes a second of one download
-    #[arg(long, value_name = "BYTES")]
+    /// Most bytes a second of one download, such as 500k, 2M or 1GiB
+    #[arg(long, value_name = "BYTES", value_parser = size)]
     bandwidth: Option<u64>,
     /// How often snapshots come; they may be kept for that long [default: as the build says]
     #[arg(long, value_enum)]
@@ -74,13 +84,13 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Header::XForwardedFor)]
     proxy_header: Header,
     /// Connections at once
-    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.connections)]
+    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.connections, value_parser = several)]
     connections: usize,
     /// Connections of one address at once
-    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.per_address)]
+    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.per_address, value_parser = several)]
     connections_per_address: usize,
     /// Threads that answer [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = several)]
     workers: Option<usize>,
     /// File for the access log; `-` is standard output, `off` is nowhere
     #[arg(long, value_name = "FILE", default_value = "-")]
@@ -131,7 +141,8 @@ type Log = LogWriter<BufWriter<Box<dyn Write + Send>>>;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let folder = &args.folder;
-    anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
+    let metadata = folder.metadata().with_context(|| folder.display().to_string())?;
+    anyhow::ensure!(metadata.is_dir(), "{}: is a file, wanted a folder", folder.display());
     let state = state(args)?;
     if let Some(state) = &state {
         recover(state, out)?;
@@ -142,6 +153,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let settings = settings(args, state.clone())?;
     // Connections are files too; the usual limit of the system is meant for less.
     rutter_serve::raise_file_limit();
+    if let Some(path) = &args.tokens {
+        Tokens::load(path).with_context(|| path.display().to_string())?;
+    }
     let site = Site::open(settings, sinks)?;
     site.on_failed_reload(|error| {
         let error = chain(error);
@@ -158,14 +172,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     if let Some(address) = server.metrics_address() {
         out.say(format_args!("metrics at http://{address}/metrics"));
     }
-    match state {
+    match &state {
         Some(state) => out.say(format_args!("described by {}/served.json", state.display())),
-        None => {
-            out.say("no served.json: types by the names of files, tags by their bytes");
-            // Whoever asks meanwhile waits for one file only.
-            thread::spawn(move || site.warm());
-        }
+        None => out.say("no served.json: types by the names of files, tags by their bytes"),
     }
+    say_closed(&site, out);
+    // Whoever asks meanwhile waits for one file only.
+    thread::spawn(move || site.warm());
     if let Some(log) = log.clone() {
         thread::spawn(move || {
             loop {
@@ -200,12 +213,67 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// Says what is closed, so that nobody has to find out from outside.
+fn say_closed(site: &Site, out: &mut Output) {
+    let Closed { by, paths, tokens } = site.closed();
+    let paths = counted(paths as u64, "closed path");
+    let tokens = counted(tokens as u64, "token");
+    match by {
+        ClosedBy::Served => out.say(format_args!("{paths}, {tokens}")),
+        ClosedBy::Announced => out.say(format_args!(
+            "{paths}, {tokens}: pages as the ARC sitemap marks them, nothing beside them"
+        )),
+        ClosedBy::Nobody => {
+            out.say("no page is closed: no served.json and no ARC sitemap that can be read");
+        }
+    }
+}
+
+/// Reads where to listen: `127.0.0.1:8080`, `localhost:8080` or `8080`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    if let Ok(port) = port.parse::<u16>() {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    let wanted = "wanted an address with a port, such as 127.0.0.1:8080, [::1]:8080, \
+        0.0.0.0:80 for all addresses, or a port alone";
+    text.parse().map_err(|_| wanted.to_owned())
+}
+
+/// Reads a number of bytes: `500k`, `2M`, `2MB` are thousands, `2MiB` is not.
+fn size(text: &str) -> Result<u64, String> {
+    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = unit.trim().to_ascii_lowercase();
+    let factor = match unit.as_str() {
+        "" | "b" => Some(1),
+        "k" | "kb" => Some(1000),
+        "m" | "mb" => Some(1_000_000),
+        "g" | "gb" => Some(1_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes =
+        number.parse::<u64>().ok().zip(factor).and_then(|(n, factor)| n.checked_mul(factor));
+    let wanted = || "wanted a number of bytes, such as 500000, 500k, 2M or 1GiB".to_owned();
+    bytes.filter(|bytes| 0 < *bytes).ok_or_else(wanted)
+}
+
+/// Reads a number of things of which there must be some.
+fn several(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|_| "wanted a number".to_owned())?;
+    if number == 0 { Err("wanted at least 1".to_owned()) } else { Ok(number) }
+}
+
 fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
     let rate = match args.rate.as_str() {
         "off" => None,
         text => {
-            let rate = rate_of(text).with_context(|| format!("--rate {text}: wanted 50/s"))?;
-            Some(Rate { burst: args.burst.max(1), ..rate })
+            let wanted = "wanted a rate of more than nothing, such as 50/s, or `off` for no limit";
+            let rate = rate_of(text).with_context(|| format!("--rate {text}: {wanted}"))?;
+            Some(Rate { burst: args.burst, ..rate })
         }
     };
     let update = args.update.map(|update| match update {
@@ -220,6 +288,7 @@ fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
     };
     Ok(Settings {
         state,
+        unknown: if args.open { Unknown::Open } else { Unknown::Refused },
         tokens: args.tokens.clone(),
         update,
         rate,
@@ -255,16 +324,34 @@ fn state(args: &Args) -> anyhow::Result<Option<PathBuf>> {
         // One whose publication was interrupted gets it back from there.
         ["served.json", "journal.json"].iter().any(|name| place.join(name).is_file())
     };
-    if let Some(state) = &args.state {
-        let why = "no served.json there; build the site, or leave --state out";
-        anyhow::ensure!(is_state(state), "{}: {why}", state.display());
-        return Ok(Some(state.clone()));
+    // CI systems set variables to nothing where they mean not at all.
+    let variable = config::environment(VARIABLE).filter(|text| !text.is_empty());
+    let (named, by) = match (&args.state, variable) {
+        (Some(state), _) => (Some(state.clone()), "--state"),
+        (None, variable) => (variable.map(PathBuf::from), VARIABLE),
+    };
+    if let Some(state) = named {
+        let why = format!("no served.json there; build the site, or leave {by} out");
+        anyhow::ensure!(is_state(&state), "{}: {why}", state.display());
+        return Ok(Some(state));
     }
-    let whole = args.folder.canonicalize().with_context(|| args.folder.display().to_string())?;
-    let beside = [args.folder.parent(), whole.parent()].map(|it| it.map(|it| it.join(STATE)));
+    Ok(places(&args.folder).find(is_state))
+}
+
+/// Where a state is looked for that nobody named.
+fn places(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let beside = [folder.parent(), whole.parent()].map(|it| it.map(|it| it.join(STATE)));
     let [given, real] = beside;
-    let places = [Some(args.folder.join(STATE)), given, real, Some(PathBuf::from(STATE))];
-    Ok(places.into_iter().flatten().find(is_state))
+    let places = [Some(folder.join(STATE)), given, real, Some(PathBuf::from(STATE))];
+    places.into_iter().flatten()
+}
+
+/// Whether this state of a folder is found without being named.
+pub(crate) fn finds(folder: &Path, state: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(state)
+        .is_some_and(|state| places(folder).any(|place| real(&place).as_ref() == Some(&state)))
 }
 
 /// Finishes a publication that was interrupted.
@@ -301,4 +388,42 @@ fn target(path: &Path) -> anyhow::Result<BufWriter<Box<dyn Write + Send>>> {
         Box::new(file.with_context(|| path.display().to_string())?)
     };
     Ok(BufWriter::with_capacity(64 << 10, target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_addresses_and_sizes_are_read_as_people_write_them() {
+        for (text, wanted) in [
+            ("8080", Some("127.0.0.1:8080")),
+            ("localhost:0", Some("127.0.0.1:0")),
+            ("[::1]:80", Some("[::1]:80")),
+            ("0.0.0.0:80", Some("0.0.0.0:80")),
+            ("localhost", None),
+            (":8080", None),
+            ("99999", None),
+            ("example.com:80", None),
+        ] {
+            assert_eq!(address(text).ok(), wanted.map(|text| text.parse().unwrap()), "{text}");
+        }
+        for (text, wanted) in [
+            ("1", Some(1)),
+            ("500k", Some(500_000)),
+            ("1MB", Some(1_000_000)),
+            ("2 MiB", Some(2 << 20)),
+            ("1GiB", Some(1 << 30)),
+            ("0", None),
+            ("0M", None),
+            ("-1", None),
+            ("1.5M", None),
+            ("fast", None),
+            ("99999999999999999999G", None),
+            ("99999999999G", None),
+        ] {
+            assert_eq!(size(text).ok(), wanted, "{text}");
+        }
+        assert_eq!((several("1").ok(), several("0").ok(), several("").ok()), (Some(1), None, None));
+    }
 }

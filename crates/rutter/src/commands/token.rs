@@ -1,21 +1,48 @@
-//! `rutter token`: tokens for partners.
+//! `rutter token`: tokens for partners, made, listed and taken back.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
+use rutter_finding::quoted;
 use rutter_page::Timestamp;
-use rutter_serve::{NewToken, Scope, new_token, rate_of};
+use rutter_serve::{NewToken, Scope, Tokens, new_token, rate_of, revoke_token};
 
-use crate::commands::parse_time;
+use crate::commands::{now, parse_time};
 use crate::exit::Exit;
 use crate::output::Output;
+
+/// The file, unless told otherwise.
+const FILE: &str = "tokens.toml";
 
 /// Commands about tokens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
     /// Make a token, print it once, and add its hash to a file
     New(Args),
+    /// List the tokens of a file: names, scopes, rates, ends; never hashes
+    List(ListArgs),
+    /// Take a token back: take it out of the file, and leave the rest as it is
+    Revoke(RevokeArgs),
+}
+
+/// What the arguments of `list` say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// File of tokens
+    #[arg(long, value_name = "FILE", default_value = FILE)]
+    file: PathBuf,
+}
+
+/// What the arguments of `revoke` say.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RevokeArgs {
+    /// Whose token it is
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// File of tokens
+    #[arg(long, value_name = "FILE", default_value = FILE)]
+    file: PathBuf,
 }
 
 /// What the arguments of `new` say.
@@ -34,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     expires: Option<Timestamp>,
     /// File of tokens, as `rutter serve --tokens` reads it; made where there is none
-    #[arg(long, value_name = "FILE", default_value = "tokens.toml")]
+    #[arg(long, value_name = "FILE", default_value = FILE)]
     file: PathBuf,
 }
 
@@ -47,9 +74,45 @@ enum What {
 }
 
 pub(crate) fn run(command: &Token, out: &mut Output) -> anyhow::Result<Exit> {
-    let Token::New(args) = command;
+    match command {
+        Token::New(args) => make(args, out),
+        Token::List(args) => list(args, out),
+        Token::Revoke(args) => {
+            let name = || args.file.display().to_string();
+            revoke_token(&args.file, &args.name).with_context(name)?;
+            out.say("taken back; a server that reads this file refuses it from now on");
+            Ok(Exit::Clean)
+        }
+    }
+}
+
+fn list(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    let tokens = Tokens::load(&args.file).with_context(|| args.file.display().to_string())?;
+    let now = now()?.unix_seconds();
+    for grant in tokens.grants() {
+        let scopes: Vec<&str> = grant.scopes.iter().map(|scope| scope.name()).collect();
+        let end = match grant.expires {
+            Some(end) => {
+                let has_ended = if end <= now { " (ended)" } else { "" };
+                let end = Timestamp::from_unix_seconds(end).context("an end that is no time")?;
+                format!("until {end}{has_ended}")
+            }
+            None => "without end".to_owned(),
+        };
+        let every = grant.rate.every.as_secs_f64();
+        let name = quoted(&grant.name);
+        writeln!(out.data(), "{name}: {}, one in {every} s, {end}", scopes.join(" and "))?;
+    }
+    out.flush()?;
+    Ok(Exit::Clean)
+}
+
+fn make(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let rate = &args.rate;
     rate_of(rate).with_context(|| format!("--rate {rate}: wanted a rate such as 10/m"))?;
+    if let Some(end) = args.expires.filter(|end| now().is_ok_and(|now| *end <= now)) {
+        anyhow::bail!("--expires {end}: is over already");
+    }
     let mut scopes: Vec<Scope> = args
         .scope
         .iter()
