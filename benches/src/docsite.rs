@@ -19,18 +19,20 @@ impl Docs {
         Self { language: Language::new(&mut Rng::new(42)) }
     }
 
-    /// Writes pages as JSON Lines of a site at `origin`; some in version 1.
+    /// Writes pages as JSON Lines of a site at `origin`, in the version that
+    /// each is said to have; those that have none are not there.
     pub(crate) fn write_lines(
         &self,
         file: &Path,
         origin: &str,
         n_pages: u64,
-        is_changed: impl Fn(u64) -> bool,
+        version: impl Fn(u64) -> Option<u64>,
     ) -> anyhow::Result<()> {
         let mut out = BufWriter::new(File::create(file)?);
         let mut line = String::new();
         for n in 0..n_pages {
-            page(&self.language, n, u64::from(is_changed(n)), &mut line);
+            let Some(version) = version(n) else { continue };
+            page(&self.language, n, version, &mut line);
             writeln!(out, "{}", line.replace(ORIGIN, origin))?;
         }
         Ok(out.flush()?)

@@ -57,7 +57,7 @@ pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
     if has_all(&debian) { Ok(debian) } else { pypi(packages) }
 }
 
-/// A Python under target/ with these packages as PyPI has them, whatever
+/// A Python under target/ with these packages as `PyPI` has them, whatever
 /// Debian has.
 pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("python3", "python3")?;

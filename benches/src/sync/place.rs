@@ -186,11 +186,13 @@ impl<'p> Place<'p> {
         drop(fs::remove_dir_all(self.folder.join(format!("{database}.spool"))));
     }
 
-    /// Copies a replica, down to the disk: a sync must not wait for bytes that
-    /// are not its own.
+    /// Copies a replica, and waits until everything that was ever written is on
+    /// the disk: what a build or a copy left to be written is no part of what a
+    /// sync costs, but its first flush would wait for all of it.
     pub(super) fn copy(&self, from: &str, to: &str) -> anyhow::Result<()> {
         self.remove(to);
         fs::copy(self.folder.join(from), self.folder.join(to))?;
-        Ok(File::open(self.folder.join(to))?.sync_all()?)
+        ensure!(Command::new("sync").status()?.success(), "sync");
+        Ok(())
     }
 }

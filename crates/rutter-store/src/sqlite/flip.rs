@@ -388,13 +388,9 @@ mod tests {
         for statement in
             [GONE_EVENTS, GONE_TOMBSTONES, GONE_BYTES, GONE_BODIES, GONE_PAGES, MEMBERS]
         {
-            let mut plan =
-                transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
-            let steps: Vec<String> = plan
-                .raw_query()
-                .mapped(|row| row.get("detail"))
-                .collect::<Result<_, _>>()
-                .unwrap();
+            let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+            let steps: Vec<String> =
+                plan.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
             // What goes may be looked at from its first row to its last.
             let is_little = |step: &str| ["SCAN g", "SCAN gone", "SCAN temp.gone"].contains(&step);
             let is_fine = |step: &String| !step.starts_with("SCAN") || is_little(step);

@@ -182,4 +182,3 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
-
