@@ -123,7 +123,7 @@ fn main() -> anyhow::Result<()> {
                     n_rounds: number("--rounds", 3) as usize,
                     n_few: number("--few", 10_000),
                     n_many: number("--many", 100_000),
-                    n_scrapy: number("--scrapy", 3_000),
+                    n_scrapy: number("--scrapy", 2_500),
                     n_large: number("--large", store::USUAL_LARGE),
                     only: value("--only").cloned(),
                 });

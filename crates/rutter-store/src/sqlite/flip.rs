@@ -376,12 +376,13 @@ pub(super) fn forget(
 mod tests {
     use rusqlite::Connection;
 
-    use super::super::schema;
+    use super::super::{Options, prepare, schema};
     use super::*;
 
     #[test]
     fn ours_a_flip_costs_what_it_changes_and_not_what_is_there() {
         let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&connection, &Options::default()).unwrap();
         schema::migrate(&mut connection, schema::STEPS).unwrap();
         let transaction = connection.transaction().unwrap();
         begin_gone(&transaction).unwrap();

@@ -72,7 +72,7 @@ impl Harbour {
         let mut plan = Plan::new(self.path("site"), self.path("state"), base, self.clock.now());
         plan.out = Some(self.path("public"));
         plan.layers = self.layers.clone();
-        plan.sections = self.sections.clone();
+        plan.sections.clone_from(&self.sections);
         let is_lost = !self.path("state").exists() && self.path("public").exists();
         plan.previous = is_lost.then(|| self.path("public"));
         build(&plan, &mut Deaf).unwrap();
