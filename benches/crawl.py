@@ -1,30 +1,37 @@
 """usage: crawl.py HOME_URL N
 
-Follows links from a home page with scrapy, politeness off, until it has N pages, and keeps title and text of each.
-Prints pages per second of wall time, crawling only.
+Follows the links of a site from one of its pages with scrapy, politeness off, 16 requests at a time, until it has had
+N pages or all of them. Nothing is done with a page but what following links needs.
+Prints pages, bytes and seconds of wall time, crawling only.
 """
 
 import sys
 import time
+from urllib.parse import urldefrag, urlsplit
 
 import scrapy
 from scrapy.crawler import CrawlerProcess
+from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
 home, most = sys.argv[1], int(sys.argv[2])
-pages = {}
+had = {"pages": 0, "bytes": 0}
 
 
 class Pages(scrapy.Spider):
     name = "pages"
     start_urls = [home]
-    links = LinkExtractor(allow=[home.rsplit("/", 1)[0]])
+    links = LinkExtractor(allow=["^" + home.split("/", 3)[0] + "//" + urlsplit(home).netloc + "/"])
 
     def parse(self, response):
-        text = " ".join(response.css("main ::text").getall())
-        pages[response.url] = (response.css("title::text").get(), text)
+        if not isinstance(response, HtmlResponse):
+            return
+        had["pages"] += 1
+        had["bytes"] += len(response.body)
         for link in self.links.extract_links(response):
-            yield scrapy.Request(link.url)
+            url = urldefrag(link.url).url
+            if url.endswith((".html", "/")):
+                yield scrapy.Request(url)
 
 
 process = CrawlerProcess(
@@ -43,5 +50,4 @@ began = time.perf_counter()
 process.crawl(Pages)
 process.start()
 took = time.perf_counter() - began
-assert most <= len(pages), f"{len(pages)} of {most} pages"
-print(len(pages) / took)
+print(had["pages"], had["bytes"], took)

@@ -113,17 +113,18 @@ fn main() -> anyhow::Result<()> {
             }
             if chore == "sync" {
                 let need = |name: &str| {
-                    path(name).ok_or_else(|| anyhow::anyhow!("sync needs {name} PROGRAM"))
+                    path(name).ok_or_else(|| anyhow::anyhow!("sync needs {name} PATH"))
                 };
-                let n_large = number("--large", store::USUAL_LARGE);
                 return sync::run(&sync::Plan {
                     rutter: load::program(path("--rutter"))?,
                     python: need("--python")?,
+                    site: need("--site")?,
+                    home: value("--home").cloned().unwrap_or_else(|| "index.html".to_owned()),
                     n_rounds: number("--rounds", 3) as usize,
-                    n_pages: number("--pages", 10_000),
+                    n_few: number("--few", 10_000),
                     n_many: number("--many", 100_000),
-                    n_scrapy: number("--scrapy", 1_500),
-                    n_large: (0 < n_large).then_some(n_large),
+                    n_scrapy: number("--scrapy", 2_500),
+                    n_large: number("--large", store::USUAL_LARGE),
                     only: value("--only").cloned(),
                 });
             }
@@ -157,7 +158,7 @@ fn main() -> anyhow::Result<()> {
             score::run(&folders)
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM [--pages N] [--many N] [--scrapy N] [--large N] [--only PART]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
         ),
     }
 }

@@ -24,8 +24,8 @@ const GOAL: f64 = 0.5;
 /// Pages of the large replica, unless told otherwise.
 pub(crate) const USUAL_LARGE: u64 = 1_000_000;
 /// What is asked of it, in seconds.
-const OPEN: f64 = 1.0;
-const LOOKUP: f64 = 0.005;
+pub(crate) const OPEN: f64 = 1.0;
+pub(crate) const LOOKUP: f64 = 0.005;
 /// Pages of a delta.
 const DELTA: u64 = 1_000;
 /// Pages that are looked up in the large replica.
@@ -90,8 +90,16 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize, n_large: Option<u64>) -> anyhow
     Ok(())
 }
 
+/// What was asked of a very large replica, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    pub(crate) open: f64,
+    pub(crate) mean: f64,
+    pub(crate) worst: f64,
+}
+
 /// Opens a very large replica and looks pages up; it is built once and kept.
-pub(crate) fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
+pub(crate) fn look(folder: &Path, n_pages: u64) -> anyhow::Result<Looks> {
     let file = folder.join(format!("large-{n_pages}.db"));
     if !file.exists() {
         let started = Instant::now();
@@ -117,9 +125,17 @@ pub(crate) fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
         ensure!(line.is_some(), "a page is missing");
         worst = worst.max(began.elapsed().as_secs_f64());
     }
-    let lookup = started.elapsed().as_secs_f64() / f64::from(LOOKUPS);
+    let mean = started.elapsed().as_secs_f64() / f64::from(LOOKUPS);
+    Ok(Looks { open, mean, worst })
+}
+
+/// Prints the figures of a very large replica; gives how many miss their goal.
+fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
+    let looks = look(folder, n_pages)?;
     let mut missed = 0;
-    for (name, value, goal) in [("open", open, OPEN), ("look a page up, mean", lookup, LOOKUP)] {
+    for (name, value, goal) in
+        [("open", looks.open, OPEN), ("look a page up, mean", looks.mean, LOOKUP)]
+    {
         let is_fine = value < goal;
         missed += usize::from(!is_fine);
         let verdict = if is_fine { "ok" } else { "MISSED" };
@@ -129,7 +145,7 @@ pub(crate) fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
             goal * 1e3
         );
     }
-    println!("{n_pages} pages: look a page up, worst: {:.2} ms", worst * 1e3);
+    println!("{n_pages} pages: look a page up, worst: {:.2} ms", looks.worst * 1e3);
     Ok(missed)
 }
 

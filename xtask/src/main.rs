@@ -46,6 +46,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench spxi       speed of judging an SPXI index beside parsing it
   bench logs [--lines N]   speed and memory of reading access logs beside splitting lines
   bench serve      requests and bytes a second of `rutter serve` beside nginx, and its memory
+  bench sync [--only scp|layers|html|many|large] [--scrapy N]   `rutter sync` beside scrapy,
+                   wget, and curl with check and a bare insert
   load             `rutter serve` with slow clients, swaps under load and kills
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
@@ -142,8 +144,10 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     if let ["sync", rest @ ..] = rest {
         outside::need("curl", "curl")?;
         outside::need("wget", "wget")?;
-        let python = outside::python(&["scrapy"])?;
+        let python = outside::pypi(&["scrapy"])?;
+        let site = score::large_site()?;
         command.arg("sync").arg("--rutter").arg(release()?).arg("--python").arg(python);
+        command.arg("--site").arg(site).args(["--home", score::LARGE_HOME]);
         return run(command.args(rest));
     }
     outside::need("zstd", "zstd")?;

@@ -54,9 +54,15 @@ pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
         // A package Debian does not have is left to pip.
         drop(install(&format!("python3-{package}")));
     }
-    if has_all(&debian) {
-        return Ok(debian);
-    }
+    if has_all(&debian) { Ok(debian) } else { pypi(packages) }
+}
+
+/// A Python under target/ with these packages as `PyPI` has them, whatever
+/// Debian has.
+pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
+    need("python3", "python3")?;
+    let folder = root().join("target/xtask/python");
+    let python = folder.join("bin/python");
     if !folder.join("bin/pip").is_file() {
         // Debian ships the venv module apart from Python.
         let make = || run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));

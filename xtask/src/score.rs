@@ -66,6 +66,9 @@ pub(crate) fn documentation() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
+/// The page of the large site from which its others can be reached.
+pub(crate) const LARGE_HOME: &str = "api/index.html";
+
 /// A site of ten thousand pages, unpacked likewise.
 pub(crate) fn large_site() -> anyhow::Result<PathBuf> {
     let place = unpacked(&root().join("target/bench/large"), "openjdk-17-doc")?;

@@ -1,8 +1,6 @@
 //! What a replica keeps besides pages: publishers, ARC entries, entities,
 //! validators, the ledger of what was taken; and the housekeeping.
 
-use std::collections::BTreeSet;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rutter_arc::{Consent, Entry};
 use rutter_page::{Timestamp, Tree};
@@ -10,6 +8,7 @@ use rutter_scp::State;
 use rutter_spxi::{BasinState, Collision, CollisionRisk, Entity, VerificationLevel};
 
 use super::read::{collect, origin_of};
+use super::rows::Bits;
 use super::{optional_time, time, word};
 use crate::error::{Storage, WriteError};
 use crate::model::{ArcRow, Mode, PublisherId, Taken, Validator};
@@ -122,15 +121,15 @@ pub(super) fn replace_arc(
     publisher: PublisherId,
     entries: &mut dyn Iterator<Item = Entry<'_>>,
 ) -> Result<(), Storage> {
-    let mut seen = BTreeSet::new();
+    let mut seen = Bits::default();
     for entry in entries.filter(|entry| !entry.removed) {
-        seen.insert(put_arc(transaction, publisher, &entry)?);
+        seen.set(put_arc(transaction, publisher, &entry)?);
     }
     let mut statement =
         transaction.prepare_cached("SELECT id FROM arc_entry WHERE publisher = ?1")?;
     let all: Vec<i64> = collect(statement.query([publisher.0])?, |row| Ok(row.get(0)?))?;
     let mut delete = transaction.prepare_cached("DELETE FROM arc_entry WHERE id = ?1")?;
-    for id in all.into_iter().filter(|id| !seen.contains(id)) {
+    for id in all.into_iter().filter(|id| !seen.has(*id)) {
         delete.execute([id])?;
     }
     Ok(())
@@ -358,8 +357,11 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Only a piece of the history from its beginning can go: a cursor is a
     // place in it.
+    // The plus sign keeps it from being looked for by `at`, where every event
+    // that stays would be visited.
     let last: Option<i64> = transaction.query_row(
-        "SELECT coalesce((SELECT min(seq) - 1 FROM change WHERE ?1 <= at), max(seq)) FROM change",
+        "SELECT coalesce((SELECT seq - 1 FROM change WHERE ?1 <= +at ORDER BY seq LIMIT 1),
+            (SELECT max(seq) FROM change))",
         [&oldest],
         |row| row.get(0),
     )?;

@@ -181,15 +181,7 @@ fn write_members(
     section: i64,
 ) -> Result<(), Storage> {
     let by_delta = (flip.mode == Mode::Delta).then(|| flip.generated.to_string());
-    transaction.execute(
-        "INSERT INTO member (section, page, by_delta, digest)
-         SELECT ?1, p.id, ?2, CASE WHEN s.digest = p.digest THEN NULL ELSE s.digest END
-         FROM stage s JOIN page p ON p.publisher = ?3 AND p.url = s.url
-         WHERE s.run = ?4
-         ON CONFLICT (section, page) DO UPDATE SET
-            by_delta = excluded.by_delta, digest = excluded.digest",
-        params![section, by_delta, flip.publisher, flip.run],
-    )?;
+    transaction.execute(MEMBERS, params![section, by_delta, flip.publisher, flip.run])?;
     Ok(())
 }
 
@@ -250,6 +242,29 @@ fn begin_gone(transaction: &Transaction<'_>) -> Result<(), Storage> {
     Ok(())
 }
 
+// `CROSS JOIN` keeps the tables in the order they stand in: what goes is little
+// and the pages are many, and no statistics tell the database so.
+const GONE_EVENTS: &str = "INSERT INTO change (at, publisher, kind, url, modified, digest)
+     SELECT ?1, ?2, ?3, p.url, p.modified, p.digest
+     FROM temp.gone g CROSS JOIN page p ON p.id = g.page
+     WHERE p.withheld IS NULL ORDER BY p.url";
+const GONE_TOMBSTONES: &str =
+    "INSERT OR REPLACE INTO tombstone (publisher, url, at, cause, modified)
+     SELECT ?1, p.url, ?2, g.cause, p.modified FROM temp.gone g CROSS JOIN page p ON p.id = g.page";
+const GONE_BYTES: &str = "SELECT coalesce(sum(length(z)), 0) FROM body WHERE id IN (
+        SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
+        WHERE p.body IS NOT NULL)";
+const GONE_BODIES: &str = "DELETE FROM body WHERE id IN (
+        SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
+        WHERE p.body IS NOT NULL)";
+const GONE_PAGES: &str = "DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)";
+const MEMBERS: &str = "INSERT INTO member (section, page, by_delta, digest)
+     SELECT ?1, p.id, ?2, CASE WHEN s.digest = p.digest THEN NULL ELSE s.digest END
+     FROM stage s CROSS JOIN page p ON p.publisher = ?3 AND p.url = s.url
+     WHERE s.run = ?4
+     ON CONFLICT (section, page) DO UPDATE SET
+        by_delta = excluded.by_delta, digest = excluded.digest";
+
 /// Deletes the pages in `gone`, with an event and a tombstone for each.
 fn delete_gone(
     transaction: &Transaction<'_>,
@@ -258,28 +273,12 @@ fn delete_gone(
 ) -> Result<Removed, Storage> {
     let now = now.to_string();
     // Who never could read a page need not hear that it is gone.
-    transaction.execute(
-        "INSERT INTO change (at, publisher, kind, url, modified, digest)
-         SELECT ?1, ?2, ?3, p.url, p.modified, p.digest FROM temp.gone g JOIN page p ON p.id = g.page
-         WHERE p.withheld IS NULL ORDER BY p.url",
-        params![now, publisher, ChangeKind::Removed.word()],
-    )?;
-    transaction.execute(
-        "INSERT OR REPLACE INTO tombstone (publisher, url, at, cause, modified)
-         SELECT ?1, p.url, ?2, g.cause, p.modified FROM temp.gone g JOIN page p ON p.id = g.page",
-        params![publisher, now],
-    )?;
-    let bodies = "SELECT p.body FROM temp.gone g JOIN page p ON p.id = g.page
-                  WHERE p.body IS NOT NULL";
-    let bytes: u64 = transaction.query_row(
-        &format!("SELECT coalesce(sum(length(z)), 0) FROM body WHERE id IN ({bodies})"),
-        [],
-        |row| row.get(0),
-    )?;
-    transaction.execute(&format!("DELETE FROM body WHERE id IN ({bodies})"), [])?;
+    transaction.execute(GONE_EVENTS, params![now, publisher, ChangeKind::Removed.word()])?;
+    transaction.execute(GONE_TOMBSTONES, params![publisher, now])?;
+    let bytes: u64 = transaction.query_row(GONE_BYTES, [], |row| row.get(0))?;
+    transaction.execute(GONE_BODIES, [])?;
     search::drop_pages(transaction, "SELECT page FROM temp.gone", [])?;
-    let pages =
-        transaction.execute("DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)", [])?;
+    let pages = transaction.execute(GONE_PAGES, [])?;
     transaction.execute("DELETE FROM temp.gone", [])?;
     Ok(Removed { pages: pages as u64, bytes })
 }
@@ -371,4 +370,32 @@ pub(super) fn forget(
     }
     transaction.execute("DELETE FROM publisher WHERE id = ?1", [publisher.0])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::{Options, prepare, schema};
+    use super::*;
+
+    #[test]
+    fn ours_a_flip_costs_what_it_changes_and_not_what_is_there() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&connection, &Options::default()).unwrap();
+        schema::migrate(&mut connection, schema::STEPS).unwrap();
+        let transaction = connection.transaction().unwrap();
+        begin_gone(&transaction).unwrap();
+        for statement in
+            [GONE_EVENTS, GONE_TOMBSTONES, GONE_BYTES, GONE_BODIES, GONE_PAGES, MEMBERS]
+        {
+            let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+            let steps: Vec<String> =
+                plan.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+            // What goes may be looked at from its first row to its last.
+            let is_little = |step: &str| ["SCAN g", "SCAN gone", "SCAN temp.gone"].contains(&step);
+            let is_fine = |step: &String| !step.starts_with("SCAN") || is_little(step);
+            assert!(steps.iter().all(is_fine), "{statement}: {steps:?}");
+        }
+    }
 }

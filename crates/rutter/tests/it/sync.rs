@@ -1,28 +1,29 @@
 //! Built, served, synced: the replica is what was published, after every sync.
 //!
-//! `STEPS=1000 cargo test -p rutter sync` follows a longer history.
+//! `STEPS=1000 SEED=7 cargo test -p rutter histories` follows longer histories,
+//! or others.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod histories;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rutter_build::{Base, Listener, Plan, build};
+use rutter_build::{Base, Layers, Listener, Plan, SectionRule, build};
 use rutter_fetch::rehearse::{ManualClock, Names, Switchboard};
 use rutter_fetch::{Clock, Means, Settings, Url};
 use rutter_finding::Finding;
 use rutter_page::Timestamp;
 use rutter_serve::{Handle, Listening, Server, Site};
-use rutter_store::{Depth, MemoryStore, Options as StoreOptions, Selection, SqliteStore, Store};
+use rutter_store::{MemoryStore, Selection, Store};
 use rutter_sync::{Options, Report, Visitor};
 
 const ADDRESS: &str = "93.184.216.34";
 const SITE: &str = "http://harbour.example/";
-const STEPS: u64 = 60;
 
 struct Deaf;
 
@@ -39,6 +40,9 @@ struct Harbour {
     lines: Switchboard,
     names: Names,
     serving: Option<(Handle, JoinHandle<()>)>,
+    layers: Layers,
+    sections: Vec<SectionRule>,
+    options: Options,
 }
 
 impl Harbour {
@@ -47,7 +51,9 @@ impl Harbour {
         let clock = ManualClock::new(Timestamp::parse("2026-05-01T12:00:00Z").unwrap());
         let (lines, names) = (Switchboard::default(), Names::default());
         names.add("harbour.example", &[ADDRESS]);
-        Self { folder, clock, lines, names, serving: None }
+        let (layers, sections) = (Layers::default(), Vec::new());
+        let options = Options::default();
+        Self { folder, clock, lines, names, serving: None, layers, sections, options }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -60,10 +66,15 @@ impl Harbour {
         fs::write(path, text).unwrap();
     }
 
+    /// Builds the site; from what was published where the state is lost.
     fn build(&self) {
         let base = Base::parse(SITE).unwrap();
         let mut plan = Plan::new(self.path("site"), self.path("state"), base, self.clock.now());
         plan.out = Some(self.path("public"));
+        plan.layers = self.layers.clone();
+        plan.sections.clone_from(&self.sections);
+        let is_lost = !self.path("state").exists() && self.path("public").exists();
+        plan.previous = is_lost.then(|| self.path("public"));
         build(&plan, &mut Deaf).unwrap();
     }
 
@@ -98,7 +109,7 @@ impl Harbour {
             dialer: Arc::new(self.lines.clone()),
             log: Arc::new(()),
         };
-        Visitor::new(settings, means, Arc::clone(store), self.path("spools"), Options::default())
+        Visitor::new(settings, means, Arc::clone(store), self.path("spools"), self.options.clone())
     }
 
     fn sync(&self, store: &Arc<dyn Store>) -> Report {
@@ -159,143 +170,6 @@ fn ours_the_example_comes_back_exactly_and_costs_little_after_that() {
     assert!(!audit.is_bad(), "{audit:?}");
 }
 
-#[test] // D95 SCP-135
-fn ours_random_histories_are_followed_exactly() {
-    let n_steps = std::env::var("STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(STEPS);
-    let mut harbour = Harbour::new();
-    let store: Arc<dyn Store> =
-        Arc::new(SqliteStore::open(&harbour.path("replica.db"), StoreOptions::default()).unwrap());
-    let mut random = Random(7);
-    let mut pages: BTreeSet<u64> = (0..24).collect();
-    harbour.put("index.html", &page(1000, 0));
-    for n in &pages {
-        harbour.put(&name(*n), &page(*n, 0));
-    }
-    let mut n_syncs = 0;
-    for step in 1..=n_steps {
-        for _ in 0..random.below(4) {
-            let n = random.below(40);
-            if random.below(4) == 0 && 12 < pages.len() {
-                // One that goes; it may come back as it was, or otherwise.
-                if pages.remove(&n) {
-                    fs::remove_file(harbour.path("site").join(name(n))).unwrap();
-                }
-            } else {
-                pages.insert(n);
-                harbour.put(&name(n), &page(n, random.below(5)));
-            }
-        }
-        harbour.clock.advance(Duration::from_secs(3600 * (1 + random.below(30))));
-        harbour.build();
-        harbour.serve();
-        if random.below(5) < 3 {
-            harbour.sync(&store);
-            n_syncs += 1;
-            assert_eq!(replicated(store.as_ref()), harbour.published(), "step {step}");
-        }
-    }
-    assert!(n_steps / 3 <= n_syncs);
-    assert_eq!(store.check(Depth::Bodies).unwrap(), Vec::<String>::new());
-}
-
-/// `KILLS=200` kills more often.
-#[test]
-fn ours_a_killed_sync_leaves_the_old_replica_or_the_new_one() {
-    let n_kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    let site = root.join("site");
-    let put = |n: u64, version: u64| {
-        let path = site.join(name(n));
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, page(n, version)).unwrap();
-    };
-    (0..200).for_each(|n| put(n, 0));
-    // The address must be known before the site is built.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let base = format!("http://127.0.0.1:{port}/");
-    let build = || {
-        let mut command = rutter(root);
-        command.args(["build", "site", "--out", "public", "--state", "state", "--base-url", &base]);
-        assert!(command.status().unwrap().success());
-    };
-    build();
-    let mut server = rutter(root);
-    let listen = format!("127.0.0.1:{port}");
-    server.args(["serve", "public", "--state", "state", "--listen", &listen, "--rate", "off"]);
-    let mut server = server.spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(20);
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < end, "the server does not start");
-        std::thread::yield_now();
-    }
-    let sync = || {
-        let mut command = rutter(root);
-        command.args(["sync", &base, "--allow-loopback", "--pace", "0"]);
-        command
-    };
-    let seen = || {
-        let path = root.join(".rutter/replica.db");
-        if !path.exists() {
-            return BTreeMap::new();
-        }
-        let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
-        assert_eq!(store.check(Depth::Books).unwrap(), Vec::<String>::new());
-        replicated(&store)
-    };
-    // The first snapshot, then a delta.
-    let mut old = BTreeMap::new();
-    for round in 0..2 {
-        let kept = root.join("kept.db");
-        let replica = root.join(".rutter/replica.db");
-        drop(fs::copy(&replica, &kept));
-        let started = Instant::now();
-        assert!(sync().status().unwrap().success());
-        let longest = started.elapsed();
-        let new = seen();
-        assert_ne!(old, new);
-        let mut random = Random(round + 1);
-        for _ in 0..n_kills {
-            drop(fs::remove_dir_all(root.join(".rutter")));
-            fs::create_dir_all(root.join(".rutter")).unwrap();
-            drop(fs::copy(&kept, &replica));
-            let mut child = sync().spawn().unwrap();
-            let delay =
-                longest.mul_f64(f64::from(u32::try_from(random.below(1200)).unwrap()) / 1000.0);
-            let started = Instant::now();
-            while started.elapsed() < delay && child.try_wait().unwrap().is_none() {
-                std::thread::yield_now();
-            }
-            drop(child.kill());
-            child.wait().unwrap();
-            let found = seen();
-            assert!(found == old || found == new, "a mixture");
-            assert!(sync().status().unwrap().success());
-            assert_eq!(seen(), new);
-        }
-        old = new;
-        (0..30).for_each(|n| put(n * 3, 1));
-        fs::remove_file(site.join(name(1))).unwrap_or_default();
-        build();
-        let hup = server.id().to_string();
-        assert!(Command::new("kill").args(["-HUP", &hup]).status().unwrap().success());
-    }
-    server.kill().unwrap();
-    server.wait().unwrap();
-}
-
-fn rutter(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
-    command.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("RUTTER_") {
-            command.env_remove(name);
-        }
-    }
-    command.env_remove("SOURCE_DATE_EPOCH");
-    command
-}
-
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -306,30 +180,5 @@ fn copy(from: &Path, to: &Path) {
         } else {
             fs::copy(&path, target).unwrap();
         }
-    }
-}
-
-fn name(n: u64) -> String {
-    let folder = if n.is_multiple_of(2) { "docs" } else { "blog" };
-    format!("{folder}/{n:03}.html")
-}
-
-fn page(n: u64, version: u64) -> String {
-    format!(
-        "<!doctype html><html lang=en><title>Page {n}</title>\
-         <meta name=description content='About {n}'><main><h1>Page {n}</h1>\
-         <p>This is version {version} of page {n}, and it has words enough to be a page.</p>\
-         <p>A second paragraph says {n} times {version}.</p></main></html>"
-    )
-}
-
-/// Numbers by chance, the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
     }
 }
