@@ -83,11 +83,13 @@ pub(super) fn step(ground: &Ground<'_>, section: &str, held: Option<&Held>) -> S
         };
     }
     if let Some(reason) = refresh(ground, held) {
-        // The same one once more tells nothing.
-        let later = newer.iter().copied().filter(|pick| held.snapshot_at < Some(pick.generated));
-        let later: Vec<&Pick> = later.collect();
-        let road = best_snapshot(ground, &later, &deltas, links);
-        if let Some(road) = road.filter(|road| held.mark <= road.reach) {
+        // The same one once more tells nothing, and one that is old itself only
+        // asks for the next: the newest, whatever it costs.
+        let is_later = |pick: &&Pick| held.snapshot_at < Some(pick.generated);
+        let later: Vec<&Pick> = newer.iter().copied().filter(is_later).collect();
+        let ages = later.chunk_by(|a, b| a.generated == b.generated).rev();
+        let mut roads = ages.filter_map(|age| best_snapshot(ground, age, &deltas, links));
+        if let Some(road) = roads.find(|road| held.mark <= road.reach) {
             return by_snapshot(road, reason);
         }
     }
