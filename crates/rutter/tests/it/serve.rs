@@ -304,7 +304,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
             None => Digest::of(&bytes).to_string(),
         };
         // Bytes the build knows nothing of are told apart from those it made.
-        let is_added = name.ends_with(".scp");
+        let is_added = kind == "application/scp" && coding.is_none();
         let other = Digest::of(&bytes).to_string().replace("sha256:", "-");
         let suffix = if is_added { &other[..33] } else { "" };
         let tag = format!("\"{digest}{suffix}\"");
