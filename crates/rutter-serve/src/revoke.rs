@@ -36,11 +36,10 @@ fn without(text: &str, before: &Tokens, name: &str) -> Option<String> {
     // A text of several lines may look like a head, so what is left is read.
     heads.map(|(at, _)| at).find_map(|start| {
         let body = lines.get(start + 1..)?;
-        let end = body.iter().position(|line| is_head(line)).unwrap_or(body.len());
+        let end = body.iter().position(&is_head).unwrap_or(body.len());
         // Remarks before the next head are about the next.
         let is_value = |line: &&str| !matches!(line.trim_start().chars().next(), None | Some('#'));
-        let n_values =
-            body.get(..end)?.iter().rposition(|line| is_value(line)).map_or(0, |at| at + 1);
+        let n_values = body.get(..end)?.iter().rposition(is_value).map_or(0, |at| at + 1);
         let rest = start + 1 + n_values;
         let left = [lines.get(..start)?, lines.get(rest..)?].concat().concat();
         let after = Tokens::parse(&left).ok()?;

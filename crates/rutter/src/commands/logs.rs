@@ -138,7 +138,10 @@ impl Reading {
             match input(path) {
                 Ok(input) => inputs.push(input),
                 Err(error) => {
-                    out.say(format_args!("{name}: {error:#}"));
+                    // Some causes name the file already.
+                    let why = format!("{error:#}");
+                    let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(&why);
+                    out.say(format_args!("{name}: {why}"));
                     n_failed += 1;
                     continue;
                 }

@@ -1,5 +1,7 @@
 //! `rutter serve` as a program: every file of the built example, and signals.
 
+mod closed;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -302,7 +304,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
             None => Digest::of(&bytes).to_string(),
         };
         // Bytes the build knows nothing of are told apart from those it made.
-        let is_added = name.ends_with(".scp");
+        let is_added = kind == "application/scp" && coding.is_none();
         let other = Digest::of(&bytes).to_string().replace("sha256:", "-");
         let suffix = if is_added { &other[..33] } else { "" };
         let tag = format!("\"{digest}{suffix}\"");
@@ -396,110 +398,6 @@ fn ours_signals_reload_and_end_the_server() {
     assert_eq!(lines.len(), 2, "{log}");
     assert_eq!((&lines[0]["target"], &lines[0]["status"]), (&"/".into(), &200.into()));
     assert_eq!(lines[0]["user_agent"], "a \"bot\"");
-}
-
-/// Fails to start, with one line.
-fn one_line(folder: &Path, args: &[&str]) -> String {
-    let output = rutter().arg("serve").args(args).current_dir(folder).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
-    said
-}
-
-#[test] // ARC-064
-fn spec_login_pages_stay_closed_without_the_state() {
-    let folder = copied();
-    let args = ["--restricted", "/museum/members.html"];
-    build(folder.path(), now() - 60, &args);
-    fs::write(folder.path().join("tokens.toml"), "").unwrap();
-    // Only what was published is here.
-    let start = |args: &[&str], line: &str| {
-        let mut serving = Serving::of(folder.path(), &[&["public"], args].concat());
-        let said = serving.hear(line);
-        (serving, said)
-    };
-    for args in [&[][..], &["--tokens", "tokens.toml"]] {
-        let (serving, said) = start(args, "1 closed path, 0 tokens");
-        assert!(said.contains("ARC sitemap"), "{said}");
-        assert_eq!(serving.get("/museum/members.html", &[]).status, 401);
-        assert_eq!(serving.get("/museum/", &[]).status, 200);
-    }
-    // With the state, as a build finds it.
-    let mut command = rutter();
-    command.args(["serve", "public", "--listen", "localhost:0"]).current_dir(folder.path());
-    let mut serving = Serving::spawn({
-        command.env("RUTTER_STATE", "state");
-        command
-    });
-    serving.hear("described by state/served.json");
-    serving.hear("2 closed paths, 0 tokens");
-    assert_eq!(serving.get("/museum/members.html", &[]).status, 401);
-    // A sitemap that cannot be read, and none at all.
-    let sitemap = folder.path().join("public/arc-sitemap.json");
-    fs::write(&sitemap, "{").unwrap();
-    assert!(one_line(folder.path(), &["public"]).contains("arc-sitemap.json"));
-    start(&["--open"], "no page is closed");
-    fs::remove_file(&sitemap).unwrap();
-    fs::remove_file(folder.path().join("public/.well-known/arc-sitemap.json")).unwrap();
-    let said = one_line(folder.path(), &["public", "--tokens", "tokens.toml"]);
-    assert!(said.contains("no served.json and no ARC sitemap"), "{said}");
-    start(&[], "no page is closed: no served.json and no ARC sitemap");
-}
-
-#[test]
-fn ours_wrong_arguments_are_named_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("public")).unwrap();
-    fs::write(folder.path().join("afile"), "").unwrap();
-    for (args, wanted) in [
-        (&["afile"][..], "afile: is a file, wanted a folder"),
-        (&["nowhere"], "nowhere"),
-        (&["public", "--tokens", "nope.toml"], "nope.toml"),
-        (&["public", "--rate", "0/s"], "--rate 0/s: wanted a rate of more than nothing"),
-        (&["public", "--state", "nope"], "leave --state out"),
-    ] {
-        let said = one_line(folder.path(), args);
-        assert!(said.contains(wanted), "{said}");
-    }
-    for args in [
-        ["--burst", "0"],
-        ["--connections", "0"],
-        ["--connections-per-address", "0"],
-        ["--workers", "0"],
-        ["--bandwidth", "0"],
-        ["--listen", "nonsense"],
-    ] {
-        let mut command = rutter();
-        command.args(["serve", "public"]).args(args).current_dir(folder.path());
-        let output = command.output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.lines().next().unwrap().contains(args[0]), "{said}");
-    }
-}
-
-#[test] // ARC-066
-fn spec_tokens_are_listed_and_taken_back_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let token = |args: &[&str]| {
-        let output = rutter().arg("token").args(args).current_dir(folder.path()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
-    assert_eq!(token(&["new", "one"]).0, Some(0));
-    assert_eq!(token(&["new", "two", "--rate", "10/m", "--scope", "content"]).0, Some(0));
-    let (code, _, said) = token(&["new", "three", "--expires", "2020-01-01T00:00:00Z"]);
-    assert_eq!(code, Some(2));
-    assert!(said.contains("--expires 2020-01-01T00:00:00Z: is over already"), "{said}");
-    let (code, list, _) = token(&["list"]);
-    let wanted =
-        "`one`: entries, one in 1 s, without end\n`two`: content, one in 6 s, without end\n";
-    assert_eq!((code, list.as_str()), (Some(0), wanted));
-    assert_eq!(token(&["revoke", "one"]).0, Some(0));
-    assert_eq!(token(&["list"]).1.lines().count(), 1);
-    let (code, _, said) = token(&["revoke", "one"]);
-    assert_eq!(code, Some(2));
-    assert!(said.contains("tokens.toml") && said.contains("no token named `one`"), "{said}");
 }
 
 #[test]
