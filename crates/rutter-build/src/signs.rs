@@ -162,7 +162,11 @@ pub(crate) fn adverts(plan: &Plan, published: &Published, tallies: &[Tally]) -> 
             }));
         }
     }
-    let mut collections: Vec<_> = published.collections.iter().collect();
+    // Of a section that is no more, files stay for those who have an older
+    // sitemap; whoever reads this one would take them for what there is.
+    let is_there = |name: &str| tallies.iter().any(|tally| tally.name == name);
+    let mut collections: Vec<_> =
+        published.collections.iter().filter(|one| is_there(&one.section)).collect();
     collections.sort_by(|one, other| {
         (&one.section, !one.is_snapshot(), one.generated).cmp(&(
             &other.section,

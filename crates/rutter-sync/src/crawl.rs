@@ -35,6 +35,7 @@ use crate::layers::Gathered;
 use crate::mark::{Mark, is_current, is_recent};
 use crate::options::Event;
 use crate::page::{self, Raw};
+use crate::plan::Reason;
 use crate::report::{Better, Kind};
 use crate::tally::counted;
 use crate::visit::{Visit, WEB};
@@ -71,8 +72,11 @@ pub(crate) async fn crawl(
     let mut frontier = Frontier::new(&gate, visit.visitor.options.most_pages);
     let healthy = healthy(visit, ended)?;
     let is_whole = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
-    for section in ended.failed.keys() {
-        urls::for_each_key(visit, section, |key| frontier.add(&key, None, None))?;
+    for (section, reason) in &ended.failed {
+        // Of a section that is no more, lists tell what is left.
+        if !is_whole || *reason != Reason::NotOffered {
+            urls::for_each_key(visit, section, |key| frontier.add(&key, None, None))?;
+        }
     }
     let probe = found.memory.probe.as_ref().map(|(_, probe)| probe.clone());
     let mut walk = Walk::start(visit, rung, frontier, healthy, probe);

@@ -31,6 +31,12 @@ pub(crate) fn leave(
     let sections = visit.visitor.store.sections(visit.publisher)?;
     // Where only a file is broken, the next good one tells what went away.
     let is_over = |name: &str| ended.failed.get(name) == Some(&Reason::NotOffered);
+    let mut read = Keys::default();
+    if sections.iter().any(|section| is_over(&section.name)) {
+        urls::for_each_key(visit, WEB, |key| {
+            read.insert(&key);
+        })?;
+    }
     for section in sections {
         let is_web = section.name == WEB;
         if !is_web && !is_over(&section.name) {
@@ -39,15 +45,16 @@ pub(crate) fn leave(
         let mut covered: BTreeMap<String, Cause> = BTreeMap::new();
         let mut leaving: BTreeMap<String, Cause> = BTreeMap::new();
         urls::for_each_key(visit, &section.name, |key| {
-            if is_web && healthy.has(&key) {
+            let is_elsewhere = healthy.has(&key) || (!is_web && read.has(&key));
+            if is_elsewhere {
                 covered.insert(key, Cause::Absent);
             } else if gone.contains(&key) {
                 leaving.insert(key, Cause::Gone);
-            } else if is_whole && is_web && !frontier.has(&key) {
+            } else if is_whole && !frontier.has(&key) {
                 leaving.insert(key, Cause::Absent);
             }
         })?;
-        // They stay where collections have them: nothing is lost.
+        // They stay in the sections that have them: nothing is lost.
         commit(visit, &section.name, &covered)?;
         let pages = section.pages.saturating_sub(covered.len() as u64);
         take_away(visit, &section.name, pages, &leaving)?;

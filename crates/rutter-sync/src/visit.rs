@@ -36,6 +36,8 @@ pub(crate) const PIECE: usize = 10_000;
 /// How long collections are waited for that can no longer be found, in
 /// seconds, before pages are read in their place.
 const OFFER_AWAITED: i64 = 86_400;
+/// How long it is remembered what happened, in seconds (D26).
+const HISTORY_KEPT: i64 = 400 * 86_400;
 /// Pages that are remembered to be asked for again.
 const MOST_AGAIN: usize = 10_000;
 /// Findings of one visit that are kept.
@@ -134,6 +136,13 @@ impl Visitor {
         rest::look(&mut visit, &gathered)?;
         visit.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
         visit.end(found)
+    }
+
+    /// Drops history that nobody needs any more, and gives room back. To be
+    /// done after visits.
+    pub fn maintain(&self) -> Result<(), VisitError> {
+        let now = self.client.means().clock.now();
+        Ok(self.store.maintain(now.plus_seconds(-HISTORY_KEPT))?)
     }
 
     /// Says what a visit would do, and changes nothing.

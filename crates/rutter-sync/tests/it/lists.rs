@@ -299,3 +299,38 @@ async fn ours_words_that_may_be_kept_again_are_asked_for_until_they_come() {
     bay.visit().await;
     assert!(line(&bay, "/private/b").is_some());
 }
+
+#[tokio::test] // D24 D95
+async fn ours_a_section_that_is_no_more_leaves_what_others_and_lists_have() {
+    let bay = Bay::new();
+    let named = |name: &str, day: u32, pages: &[(&str, &str)]| {
+        let text = crate::bay::snapshot(day, pages);
+        let start = text.find(",\"checksum\"").unwrap();
+        let text = format!("{}{}", &text[..start], &text[start + 85..]);
+        let text = text.replace("\"section\":\"all\"", &format!("\"section\":\"{name}\""));
+        let path = format!("/{name}-{day}.scp");
+        let advert = advert(&path, day, None, pages.len(), text.len());
+        bay.file(&path, "application/scp", text);
+        advert.replace("section=\"all\"", &format!("section=\"{name}\""))
+    };
+    let docs = named("docs", 1, &[("/d", "d")]);
+    let notes = named("notes", 1, &[("/n1", "a"), ("/n2", "b"), ("/n3", "c")]);
+    bay.sitemap(&[docs.clone(), notes], &["/d", "/n1", "/n2", "/n3"]);
+    bay.visit().await;
+    // One moves to another section, one is only listed, one is deleted.
+    let news = named("news", 2, &[("/n1", "a")]);
+    bay.sitemap(&[docs, news], &["/d", "/n1", "/n2"]);
+    pages(&bay, &["/n2"]);
+    let report = bay.visit().await;
+    assert_eq!((report.worst(), report.removed), (None, 1), "{report:?}");
+    assert_eq!(bay.paths(), ["/d", "/n1", "/n2"]);
+    // Then nothing is left of it.
+    let publisher = bay.store.publishers().unwrap()[0].id;
+    let sections = bay.store.sections(publisher).unwrap();
+    let left: Vec<u64> =
+        sections.iter().filter(|it| it.name == "notes").map(|it| it.pages).collect();
+    assert!(left.iter().sum::<u64>() == 0, "{left:?}");
+    let n = bay.server.seen().len();
+    let report = bay.visit().await;
+    assert!(report.is_quiet() && bay.asked(n).len() <= 2, "{report:?} {:?}", bay.asked(n));
+}

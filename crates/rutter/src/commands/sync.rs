@@ -185,7 +185,10 @@ async fn visit(
                 (site, result)
             });
         }
-        let Some(done) = running.join_next().await else { return Ok(exit) };
+        let Some(done) = running.join_next().await else {
+            visitor.maintain()?;
+            return Ok(exit);
+        };
         let (site, result) = done?;
         shown.0.done(site.as_str().trim_end_matches('/'));
         let one = match result {
