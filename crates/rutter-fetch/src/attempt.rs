@@ -79,8 +79,9 @@ impl Client {
                     }
                     continue;
                 }
-                // Whether anybody is there is asked once.
-                Err(cause) if request.what == What::Robots && cause.is_unreached() => {
+                // Whether anybody is there is asked once; who was there a moment
+                // ago, and sent a part, is waited for.
+                Err(cause) if cause.is_unreached() && before == 0 && wire_bytes == 0 => {
                     return Err(cause);
                 }
                 Err(cause) if cause.is_transient() => {

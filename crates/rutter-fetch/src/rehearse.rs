@@ -146,6 +146,13 @@ impl Switchboard {
         self
     }
 
+    /// Leads `from` nowhere any more.
+    pub fn cut(&self, from: &str) {
+        if let Ok(from) = from.parse() {
+            locked(&self.lines).remove(&from);
+        }
+    }
+
     /// Every address that was dialled, in order, also those that lead nowhere.
     pub fn dialled(&self) -> Vec<SocketAddr> {
         locked(&self.dialled).clone()

@@ -47,7 +47,10 @@ const MOST_FAULTS: u32 = 5;
 /// Links from the home page that are followed.
 const DEEPEST: u32 = 20;
 /// How often what was read is committed, at the latest.
-const COMMITTED_EVERY: Duration = Duration::from_mins(1);
+const COMMITTED_EVERY: Duration = Duration::from_secs(10);
+/// How long pages wait for the templates: a visit that is killed has lost no
+/// more than that.
+const SAMPLE_FOR: Duration = Duration::from_mins(1);
 /// Bytes of pages that wait for the templates.
 const SAMPLE_BYTES: usize = 64 << 20;
 /// The file of a publisher's templates.
@@ -138,6 +141,7 @@ struct Walk<'w, 'v, 'g> {
     /// end: nothing else is written while pages are staged.
     pause: Option<Timestamp>,
     is_stopped: bool,
+    began: Duration,
     committed: Duration,
 }
 
@@ -173,7 +177,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             quota: visit.visitor.options.quota,
             now: visit.now,
         });
-        let committed = visit.visitor.client.means().clock.moment();
+        let began = visit.visitor.client.means().clock.moment();
         Self {
             visit,
             rung,
@@ -191,7 +195,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             n_open: 0,
             pause: None,
             is_stopped: false,
-            committed,
+            began,
+            committed: began,
         }
     }
 
@@ -374,10 +379,11 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.take_error(&key, row.as_ref(), &error).await?;
             }
         }
+        let is_late = self.began + SAMPLE_FOR <= self.visit.visitor.client.means().clock.moment();
         if self
             .sample
             .as_ref()
-            .is_some_and(|(wanted, _, size)| wanted.is_empty() || SAMPLE_BYTES < *size)
+            .is_some_and(|(wanted, _, size)| wanted.is_empty() || SAMPLE_BYTES < *size || is_late)
         {
             self.learn().await?;
         }
@@ -469,7 +475,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         key: &str,
         row: Option<&PageRow>,
         answer: &Fetched,
-        marks: Vec<Validator>,
+        mut marks: Vec<Validator>,
     ) -> Result<(), VisitError> {
         let Some(row) = row else {
             // Its mark is not renewed: after a while it is asked for anew.
@@ -477,6 +483,13 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.n_open += 1;
             return Ok(());
         };
+        for mark in &mut marks {
+            // What an answer without a body leaves out is as it was.
+            let known = self.visit.visitor.store.validator(&mark.url)?;
+            let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
+            mark.etag = mark.etag.take().or(known.0);
+            mark.last_modified = mark.last_modified.take().or(known.1);
+        }
         let token = self.visit.visitor.client.settings().token();
         let verdict = consent::join(&consent::of_fields(&answer.fields, token));
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {

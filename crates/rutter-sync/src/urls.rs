@@ -100,6 +100,8 @@ fn is_every_list_here(visit: &Visit<'_>, found: &Discovery) -> bool {
         let rule = finding.rule;
         *rule == rutter_discover::rules::TOO_MANY_SITEMAPS
             || *rule == rutter_discover::rules::OUT_OF_BOUNDS
+            // It names the newest pages only.
+            || *rule == rutter_signpost::rules::IS_FEED
     });
     !is_cut && !has_failed && !is_bounded
 }
@@ -141,21 +143,27 @@ pub(crate) async fn fill(
             listed(visit, found, gathered, healthy, frontier).await
         }
         Rung::Llms => {
-            for file in found.memory.files.values() {
-                if let Some(Said::Llms(said)) = &file.said {
-                    said.links.iter().for_each(|link| frontier.add(link, None, None));
-                }
-            }
+            hinted(found, frontier);
             // A choice of pages, not a list of all.
             Ok(false)
         }
         Rung::Links | Rung::Nothing => {
+            hinted(found, frontier);
             frontier.add(visit.site.as_str(), None, None);
             for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
             // A page that nothing links to any more may still be there.
             Ok(false)
         }
         Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
+    }
+}
+
+/// Adds what llms.txt names.
+fn hinted(found: &Discovery, frontier: &mut Frontier<'_>) {
+    for file in found.memory.files.values() {
+        if let Some(Said::Llms(said)) = &file.said {
+            said.links.iter().for_each(|link| frontier.add(link, None, None));
+        }
     }
 }
 

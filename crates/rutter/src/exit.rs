@@ -76,6 +76,11 @@ impl Exit {
         match cause.downcast_ref() {
             Some(rutter_sync::VisitError::Paused { .. }) => return Some(Self::Network),
             Some(rutter_sync::VisitError::Closed(_)) => return Some(Self::Refused),
+            // An error that only passes another on hides it from the chain.
+            Some(
+                rutter_sync::VisitError::Query(QueryError::Storage(storage))
+                | rutter_sync::VisitError::Write(rutter_store::WriteError::Storage(storage)),
+            ) => return Some(Self::of_storage(storage)),
             _ => {}
         }
         if let Some(rutter_store::CommitError::MassDeletion { .. }) = cause.downcast_ref() {

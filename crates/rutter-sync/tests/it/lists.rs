@@ -334,3 +334,48 @@ async fn ours_a_section_that_is_no_more_leaves_what_others_and_lists_have() {
     let report = bay.visit().await;
     assert!(report.is_quiet() && bay.asked(n).len() <= 2, "{report:?} {:?}", bay.asked(n));
 }
+
+#[tokio::test]
+async fn ours_a_validator_that_a_304_leaves_out_is_kept() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/a"]);
+    let page = format!("<!doctype html><html lang=en>{}</html>", body("A", "Words of A."));
+    let dated = "Fri, 01 Jan 2027 00:00:00 GMT";
+    bay.server.route("/a", [Reply::ok("text/html", page).with("Last-Modified", dated)]);
+    bay.visit().await;
+    bay.server.route("/a", [Reply::status(304)]);
+    for _ in 0..3 {
+        bay.clock.advance(Duration::from_hours(1));
+        let report = bay.visit().await;
+        assert!(report.is_quiet() && report.bytes == 0, "{report:?}");
+        let seen = bay.server.seen();
+        let last = seen.iter().rev().find(|it| it.path == "/a").unwrap();
+        assert_eq!(last.header("if-modified-since"), Some(dated));
+    }
+}
+
+#[tokio::test]
+async fn ours_what_llms_txt_names_is_read_where_there_are_links_too() {
+    let bay = Bay::new();
+    bay.html("/", "<title>H</title><main><p>Home words.</p><a href=/a>a</a></main>");
+    pages(&bay, &["/a"]);
+    bay.file("/llms.txt", "text/plain", "# Harbour\n\n## Pages\n\n- [Tides](/tides.md)\n");
+    bay.file("/tides.md", "text/markdown", "# Tides\n\nHigh water is at noon.\n");
+    bay.visit().await;
+    assert_eq!(bay.paths(), ["/", "/a", "/tides.md"]);
+}
+
+#[tokio::test] // D13 of the cases for fetching
+async fn ours_a_host_that_is_no_more_is_given_up_at_once() {
+    let bay = Bay::new();
+    bay.html("/", "<title>H</title><main><p>Home words.</p><a href=/a>a</a></main>");
+    pages(&bay, &["/a"]);
+    bay.visit().await;
+    bay.lines.cut(&format!("{}:80", crate::bay::HARBOUR));
+    let before = rutter_fetch::Clock::moment(&bay.clock);
+    let report = bay.visit().await;
+    assert_eq!(report.worst(), Some(Kind::Network), "{report:?}");
+    assert_eq!(bay.paths(), ["/", "/a"]);
+    let waited = rutter_fetch::Clock::moment(&bay.clock).saturating_sub(before);
+    assert!(waited < Duration::from_mins(1), "{waited:?}");
+}

@@ -74,8 +74,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         most_pages: args.most_pages,
         ..Options::default()
     };
-    let store: Arc<dyn Store> =
-        if args.dry_run { args.store.look()? } else { args.store.make()? };
+    let store: Arc<dyn Store> = if args.dry_run {
+        args.store.look()?
+    } else if args.audit {
+        // What is not there cannot be proved, and is not made.
+        Arc::new(args.store.open_to_write()?)
+    } else {
+        args.store.make()?
+    };
     let means = Means::system(Arc::new(()));
     let visitor = Visitor::new(args.net.settings()?, means, store, args.store.spools(), options);
     let visitor = Arc::new(visitor);
@@ -95,8 +101,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             };
             let exit = tokio::select! {
                 exit = round => exit?,
-                _ = stop.recv() => return Ok(ended(args)),
-                _ = interrupt.recv() => return Ok(ended(args)),
+                _ = stop.recv() => return Ok(ended(args, out)),
+                _ = interrupt.recv() => return Ok(ended(args, out)),
             };
             out.flush()?;
             let Some(seconds) = args.watch else { return Ok(exit) };
@@ -110,8 +116,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 }
 
 /// A signal ends what goes on for ever, and interrupts what does not.
-fn ended(args: &Args) -> Exit {
-    if args.watch.is_some() { Exit::Clean } else { Exit::Failure }
+fn ended(args: &Args, out: &mut Output) -> Exit {
+    if args.watch.is_some() {
+        return Exit::Clean;
+    }
+    out.say(format_args!("interrupted: what was committed stays, and the next sync goes on"));
+    Exit::Failure
 }
 
 /// Sites of the command line and of a file, each once.
@@ -119,8 +129,13 @@ pub(crate) fn sites(given: &[String], file: Option<&Path>) -> anyhow::Result<Vec
     let mut lines: Vec<(String, String)> =
         given.iter().map(|site| (site.clone(), site.clone())).collect();
     if let Some(file) = file {
-        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
-        for (at, line) in text.lines().enumerate() {
+        let text = if file == Path::new("-") {
+            std::io::read_to_string(std::io::stdin())
+        } else {
+            std::fs::read_to_string(file)
+        };
+        let text = text.with_context(|| file.display().to_string())?;
+        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             if !line.is_empty() {
                 let place = format!("{}:{}", file.display(), at + 1);
