@@ -151,3 +151,12 @@ fn ours_what_a_baseline_knows_takes_no_place_of_what_is_new() {
     let output = rutter(folder.path(), &known);
     assert_eq!(named(&output), ["site/c/new.html"], "{}", said(&output));
 }
+
+#[test]
+fn ours_a_folder_without_a_file_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("public")).unwrap();
+    let output = rutter(folder.path(), &["check", "public"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("public: no file in it that could be judged"));
+}

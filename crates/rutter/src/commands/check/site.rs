@@ -112,6 +112,8 @@ pub(crate) fn folder(
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
     let outcome = judge_folder(dir, args, judging.clone(), out)?;
+    // A gate that was pointed at nothing must not be green.
+    anyhow::ensure!(0 < outcome.files, "{}: no file in it that could be judged", dir.display());
     if args.fix && super::fix::fix(dir, args, &outcome, out)? {
         return judge_folder(dir, args, judging.clone(), out);
     }
