@@ -187,6 +187,11 @@ impl Site {
         let checked = AtomicU64::new(started);
         let resolved =
             Arc::new(Resolved { plain, gzip, markdown, is_restricted, seen, generation, checked });
+        // What was opened before one publication must not be judged by the
+        // next: a page may be closed in the one and open in the other.
+        if !is_restricted && !resolved.is_current(&self.0.root) {
+            return Err(Stop::Changed);
+        }
         self.0.shelf.put(path, &resolved);
         Ok(Found::Files(resolved, at_hand))
     }
@@ -267,13 +272,14 @@ impl Site {
     }
 
     /// Whether a file needs a token. One that came after `served.json` may be
-    /// described by the next one only, so that one is asked too.
+    /// described by a later one only: by the one in place, which may not have
+    /// been read yet, or by that of a publication under way. Both are asked.
     fn is_restricted(
         &self,
         name: &str,
         identity: &Identity,
         catalog: &Catalog,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, Stop> {
         if catalog.is_restricted(name) {
             return Ok(true);
         }
@@ -282,19 +288,20 @@ impl Site {
             return Ok(false);
         }
         let served = state.join("served.json");
-        let is_read = || identity_of(&served) == catalog.identity;
+        let in_place = identity_of(&served);
+        if in_place != catalog.identity && self.coming(&served)?.is_restricted(name) {
+            return Ok(true);
+        }
+        if state.join("journal.json").exists() {
+            // What it will say lies here, until it is in place.
+            let next = self.coming(&state.join("next/served")).map_err(|_| Stop::Changed)?;
+            if next.is_restricted(name) {
+                return Ok(true);
+            }
+        }
         // A publication ends with its served.json in place and its journal
         // gone, so whoever finds no journal looks once more.
-        if is_read() && !state.join("journal.json").exists() && is_read() {
-            return Ok(false);
-        }
-        if !is_read() {
-            // It has come, and only has to be read.
-            return Ok(self.coming(&served)?.is_restricted(name));
-        }
-        // A publication is under way; what it will say lies here.
-        let next = self.coming(&state.join("next/served")).or_else(|_| self.coming(&served))?;
-        Ok(next.is_restricted(name))
+        if identity_of(&served) == in_place { Ok(false) } else { Err(Stop::Changed) }
     }
 
     /// A catalog that is not ours yet; of many who ask for it, one reads it.
@@ -302,15 +309,15 @@ impl Site {
         let identity = identity_of(path).ok_or(Refusal::Busy)?;
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
         // It keeps its bytes when it is moved into its place.
-        if let Some((known, catalog)) = &*next
-            && known.is_same_bytes(&identity)
-        {
+        if let Some((_, catalog)) = next.iter().find(|(known, _)| known.is_same_bytes(&identity)) {
             return Ok(Arc::clone(catalog));
         }
         let catalog = Arc::new(Catalog::load(path).map_err(|_| Refusal::Busy)?);
         self.0.metrics.read_ahead();
         if let Some(identity) = catalog.identity {
-            *next = Some((identity, Arc::clone(&catalog)));
+            // The one in place, and the one that is coming.
+            next.truncate(1);
+            next.insert(0, (identity, Arc::clone(&catalog)));
         }
         Ok(catalog)
     }

@@ -78,7 +78,7 @@ pub(crate) struct Inner {
     pub(crate) known: Known,
     catalog: RwLock<Arc<Catalog>>,
     /// The catalog of a publication under way.
-    pub(crate) next: Mutex<Option<(Identity, Arc<Catalog>)>>,
+    pub(crate) next: Mutex<Vec<(Identity, Arc<Catalog>)>>,
     pub(crate) generation: AtomicU64,
     tokens: RwLock<Option<Arc<Tokens>>>,
     tried: Mutex<Tried>,
@@ -259,7 +259,7 @@ impl Site {
 
     fn enforce(&self, catalog: Catalog) {
         *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
-        *self.0.next.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.next.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.0.generation.fetch_add(1, Ordering::Release);
     }
 
