@@ -10,7 +10,8 @@
 //! not, because a visit was killed or a snapshot came, every listed page is
 //! looked up.
 
-use rutter_store::{Section, Source};
+use rutter_page::Timestamp;
+use rutter_store::{Section, Source, Validator};
 
 use crate::apply::Applied;
 use crate::error::VisitError;
@@ -18,6 +19,7 @@ use crate::frontier::is_file;
 use crate::gate::key_of;
 use crate::keys::{Keys, number};
 use crate::layers::Gathered;
+use crate::mark::{Mark, is_recent};
 use crate::visit::{Visit, WEB};
 
 /// The file of a publisher that remembers what collections bring of its lists.
@@ -76,7 +78,8 @@ pub(crate) fn look(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<(), Vis
     }
     for (sitemap, list) in &gathered.listed {
         let mut is_more = false;
-        for url in list.iter().map(|listed| listed.url.as_str()) {
+        for listed in list {
+            let url = listed.url.as_str();
             // Most addresses are written as keys are.
             if covered.has(url) {
                 continue;
@@ -89,7 +92,7 @@ pub(crate) fn look(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<(), Vis
             if is_brought(visit, &key)? {
                 covered.insert(&key);
             } else {
-                is_more |= is_wanted(visit, &key);
+                is_more = is_more || is_wanted(visit, &key, listed.lastmod)?;
             }
         }
         if is_more {
@@ -119,7 +122,15 @@ fn is_brought(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     Ok(row.filter(is_ours).is_some_and(|row| row.source == Source::Scp))
 }
 
-/// Whether an address would be asked for at all.
-fn is_wanted(visit: &Visit<'_>, key: &str) -> bool {
-    visit.gate.judge(key).is_none() && rutter_fetch::Url::parse(key).is_ok_and(|url| !is_file(&url))
+/// Whether an address would be asked for at all. What was no page, and is said
+/// not to have changed since, still is none.
+fn is_wanted(visit: &Visit<'_>, key: &str, lastmod: Option<Timestamp>) -> Result<bool, VisitError> {
+    let is_page = rutter_fetch::Url::parse(key).is_ok_and(|url| !is_file(&url));
+    if !is_page || visit.gate.judge(key).is_some() {
+        return Ok(false);
+    }
+    let left = visit.visitor.store.validator(&Mark::Left.of(key))?;
+    let left = left.filter(|left| is_recent(visit.now, left));
+    let is_same = |left: Validator| lastmod.is_some_and(|lastmod| lastmod <= left.checked);
+    Ok(!left.is_some_and(is_same))
 }
