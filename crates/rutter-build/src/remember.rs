@@ -45,7 +45,9 @@ impl Remembered {
 /// Whether the state tells of files in this folder.
 pub fn is_built_into(state: &Path, folder: &Path) -> bool {
     let list = Manifest::load(&Paths::new(state).files());
-    list.is_some_and(|(known, _)| known == whole(folder))
+    // By whatever way the folder is named, it is the same.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    list.is_some_and(|(known, _)| known == whole(folder) || real(&known) == real(folder))
 }
 
 /// Everything that the state of a build remembers, in the order of addresses;

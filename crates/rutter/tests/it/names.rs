@@ -160,3 +160,28 @@ fn ours_a_folder_without_a_file_is_no_success() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("public: no file in it that could be judged"));
 }
+
+#[test]
+fn ours_the_state_of_a_build_is_found_by_any_way_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let page = "<html lang=en><title>Tides</title><main><p>High water is at noon.</p></main>";
+    write(here, "site/index.html", page);
+    fs::create_dir(here.join("elsewhere")).unwrap();
+    let base = ["--base-url", "https://harbour.example"];
+    let build = ["build", "site", "--out", "public", "--state", "st"];
+    let output = rutter(here, &[&build[..], &base].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    let check = |from: &Path, public: &str, state: &str| {
+        said(&rutter(from, &["check", public, "--state", state]))
+    };
+    for (from, public, state) in
+        [(here, "public", "st"), (&here.join("elsewhere"), "../public", "../st")]
+    {
+        let text = check(from, public, state);
+        assert!(text.contains("1 known from the build"), "{text}");
+    }
+    // One of another folder is not used, and that is said.
+    let text = check(here, "site", "st");
+    assert!(text.contains("st: not used: no build into this folder left it"), "{text}");
+}

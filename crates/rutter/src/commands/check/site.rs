@@ -136,6 +136,9 @@ fn judge_folder(
             Home::parse(base.as_str())
         }),
     };
+    if let (Some(given), None) = (&args.state, &settings.state) {
+        out.say(format_args!("{}: not used: no build into this folder left it", given.display()));
+    }
     let known = match settings.state.filter(|_| !args.reread) {
         Some(state) => known(&state, out),
         None => Vec::new(),
