@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read};
 
-use rutter_arc::{Consent, Form};
+use rutter_arc::Form;
 use rutter_extract::{Options, html};
 use rutter_fetch::Url;
 use rutter_finding::FindingSink;
@@ -136,14 +136,11 @@ pub(crate) fn arc(
     let mut said = ArcSaid::default();
     let opened = rutter_arc::open(input, form, rutter_arc::Limits::USUAL);
     let read = opened.and_then(|mut reader| {
-        let mut count = |entry: rutter_arc::Entry<'_>| {
+        let mut take = |entry: rutter_arc::Entry<'_>| {
             pages.arc(url.as_str(), &entry);
-            (entry.consent() == Consent::Given, entry.ai_snapshot.is_some())
+            said.count(&entry);
         };
-        while let Some((is_open, has_snapshot)) = reader.next(sink, &mut count)? {
-            said.open += u64::from(is_open);
-            said.snapshots += u64::from(has_snapshot);
-        }
+        while reader.next(sink, &mut take)?.is_some() {}
         reader.finish(sink)
     });
     let receipt = match read {
@@ -154,15 +151,7 @@ pub(crate) fn arc(
         }
         Err(_) => return None,
     };
-    let head = receipt.head;
-    said.pages = receipt.pages;
-    said.version = head.version;
-    said.generated = head.generated_at;
-    said.crawl_rate = head.crawl_rate;
-    said.contact = head.contact;
-    said.days = head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone()));
-    said.deltas = head.deltas.map(|deltas| deltas.template);
-    Some(Said::Arc(said))
+    Some(Said::Arc(said.finish(receipt)))
 }
 
 /// Reads llms.txt; `None` where it is a page for people.

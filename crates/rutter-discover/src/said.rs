@@ -115,6 +115,31 @@ pub struct ArcSaid {
     pub snapshots: u64,
 }
 
+impl ArcSaid {
+    /// Counts an entry.
+    pub fn count(&mut self, entry: &rutter_arc::Entry<'_>) {
+        self.open += u64::from(entry.consent() == rutter_arc::Consent::Given);
+        self.snapshots += u64::from(entry.ai_snapshot.is_some());
+    }
+
+    /// Takes over what the whole document says, once it was read to its end.
+    #[must_use]
+    pub fn finish(self, receipt: rutter_arc::Receipt) -> Self {
+        let head = receipt.head;
+        Self {
+            pages: receipt.pages,
+            version: head.version,
+            generated: head.generated_at,
+            crawl_rate: head.crawl_rate,
+            contact: head.contact,
+            days: head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone())),
+            deltas: head.deltas.map(|deltas| deltas.template),
+            open: self.open,
+            snapshots: self.snapshots,
+        }
+    }
+}
+
 /// What llms.txt said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LlmsSaid {

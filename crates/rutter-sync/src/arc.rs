@@ -294,21 +294,8 @@ fn survey(answer: &Fetched) -> Result<ArcSaid, ArcError> {
     let mut said = ArcSaid::default();
     let sink: &mut dyn FindingSink = &mut findings;
     let mut reader = open(answer)?;
-    let look = |entry: Entry<'_>| (entry.consent(), entry.ai_snapshot.is_some());
-    while let Some((consent, has_snapshot)) = reader.next(sink, look)? {
-        said.open += u64::from(consent == rutter_arc::Consent::Given);
-        said.snapshots += u64::from(has_snapshot);
-    }
-    let receipt = reader.finish(sink)?;
-    said.pages = receipt.pages;
-    let head = receipt.head;
-    said.version = head.version;
-    said.generated = head.generated_at;
-    said.crawl_rate = head.crawl_rate;
-    said.contact = head.contact;
-    said.days = head.deltas.as_ref().map(|deltas| (deltas.from.clone(), deltas.to.clone()));
-    said.deltas = head.deltas.map(|deltas| deltas.template);
-    Ok(said)
+    while reader.next(sink, |entry| said.count(&entry))?.is_some() {}
+    Ok(said.finish(reader.finish(sink)?))
 }
 
 /// The entries of a document that was read to its end before.
