@@ -121,8 +121,11 @@ impl Site {
         let mut seen = vec![(name.clone(), Some(identity))];
         // Another form of the file, unless it is closed to those who may have this one.
         let mut form = |name: &str| -> Result<Option<(File, Identity)>, Stop> {
+            // What is there and cannot be opened stays as it is, too.
+            let before = self.0.root.glance(name);
             let opened = self.open_file(name, links)?;
-            seen.push((name.to_owned(), opened.as_ref().map(|(_, identity)| *identity)));
+            let identity = opened.as_ref().map(|(_, identity)| *identity);
+            seen.push((name.to_owned(), identity.or(before)));
             let Some((file, identity)) = opened else { return Ok(None) };
             let is_shown = is_restricted || !self.is_restricted(name, &identity, catalog)?;
             Ok(is_shown.then_some((file, identity)))
@@ -188,8 +191,10 @@ impl Site {
         let resolved =
             Arc::new(Resolved { plain, gzip, markdown, is_restricted, seen, generation, checked });
         // What was opened before one publication must not be judged by the
-        // next: a page may be closed in the one and open in the other.
-        if !is_restricted && !resolved.is_current(&self.0.root) {
+        // next: a page may be closed in the one and open in the other. Where
+        // there is no state and nothing is closed, there is nothing to judge.
+        let is_judged = self.0.settings.state.is_some() || catalog.has_restricted();
+        if is_judged && !is_restricted && !resolved.is_current(&self.0.root) {
             return Err(Stop::Changed);
         }
         self.0.shelf.put(path, &resolved);

@@ -1,8 +1,9 @@
 //! Sockets, threads and their end.
 //!
-//! One thread accepts and hands each connection to the worker that has fewest;
-//! a worker is a thread with a runtime of its own. Limits are kept at the
-//! door, before anything is spent on a connection.
+//! One thread accepts; the workers of one runtime answer, and whichever of them
+//! has time takes the next request of any connection: none waits for a worker
+//! that the machine lets wait. Limits are kept at the door, before anything is
+//! spent on a connection.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +16,8 @@ use std::time::Duration;
 
 use rutter_logs::Record;
 use tokio::net::TcpStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::connection::{self, Context, stopped};
@@ -30,6 +32,9 @@ const BACKLOG: i32 = 4096;
 
 /// Pause after a failure to accept, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Threads for each worker that may wait for a disk.
+const BLOCKING: usize = 8;
 
 /// How often an idle server looks whether something changed.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -182,33 +187,14 @@ impl Server {
 
     /// Serves until it is stopped, and waits for answers under way.
     pub fn run(self) -> Result<(), ServeError> {
-        let limits = self.site.0.settings.limits;
-        let shared = Arc::new(Shared::default());
-        let mut workers = Vec::new();
-        for number in 0..self.listening.workers.max(1) {
-            let (sender, receiver) = mpsc::unbounded_channel();
-            let load = Arc::new(AtomicUsize::new(0));
-            let context = Context {
-                site: self.site.clone(),
-                tls: self.tls.clone(),
-                stop: self.stop.subscribe(),
-            };
-            let name = format!("worker-{number}");
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .max_blocking_threads(8)
-                .thread_keep_alive(Duration::from_secs(5))
-                .build()?;
-            let drain = limits.drain;
-            let work = move || {
-                runtime.block_on(work(receiver, context, drain));
-                // Nobody waits for the reading of a file that nobody wants.
-                runtime.shutdown_background();
-            };
-            let thread = thread::Builder::new().name(name).spawn(work)?;
-            workers.push(Worker { sender, load, thread });
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let n_workers = self.listening.workers.max(1);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(n_workers)
+            .thread_name("worker")
+            .enable_all()
+            .max_blocking_threads(BLOCKING * n_workers)
+            .thread_keep_alive(Duration::from_secs(5))
+            .build()?;
         let result = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             if let Some(metrics) = self.metrics {
@@ -216,17 +202,15 @@ impl Server {
                 tokio::spawn(connection::serve_metrics(metrics, self.site.clone()));
             }
             tokio::spawn(look_around(self.site.clone()));
-            let stop = self.stop.subscribe();
-            accept(&listener, &self.site, &shared, &workers, stop).await;
+            let context = Context { site: self.site, tls: self.tls, stop: self.stop.subscribe() };
+            let mut connections = JoinSet::new();
+            accept(&listener, &context, &mut connections).await;
+            drop(listener);
+            drain(connections, context.site.0.settings.limits.drain).await;
             Ok::<(), io::Error>(())
         });
-        // Workers end when nobody can give them connections.
-        let threads: Vec<_> = workers.into_iter().map(|worker| worker.thread).collect();
-        self.stop.send_replace(true);
-        for thread in threads {
-            // One that panicked has nothing to say.
-            drop(thread.join());
-        }
+        // Nobody waits for the reading of a file that nobody wants.
+        runtime.shutdown_background();
         Ok(result?)
     }
 }
@@ -235,21 +219,10 @@ impl Server {
 async fn look_around(site: Site) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        site.look_around(site.clock());
+        let site = site.clone();
+        // It may read a large file, and workers have others to answer.
+        drop(tokio::task::spawn_blocking(move || site.look_around(site.clock())).await);
     }
-}
-
-struct Worker {
-    sender: mpsc::UnboundedSender<Accepted>,
-    load: Arc<AtomicUsize>,
-    thread: thread::JoinHandle<()>,
-}
-
-/// A connection on its way to a worker.
-struct Accepted {
-    stream: std::net::TcpStream,
-    peer: IpAddr,
-    permit: Permit,
 }
 
 /// Connections there are, and from where.
@@ -263,7 +236,6 @@ struct Shared {
 struct Permit {
     site: Site,
     shared: Arc<Shared>,
-    load: Option<Arc<AtomicUsize>>,
     household: Option<IpAddr>,
 }
 
@@ -286,7 +258,7 @@ impl Permit {
         }
         shared.n.fetch_add(1, Ordering::Relaxed);
         site.0.metrics.opened();
-        Ok(Self { site: site.clone(), shared: Arc::clone(shared), load: None, household })
+        Ok(Self { site: site.clone(), shared: Arc::clone(shared), household })
     }
 }
 
@@ -294,9 +266,6 @@ impl Drop for Permit {
     fn drop(&mut self) {
         self.site.0.metrics.closed();
         self.shared.n.fetch_sub(1, Ordering::Relaxed);
-        if let Some(load) = &self.load {
-            load.fetch_sub(1, Ordering::Relaxed);
-        }
         let Some(household) = self.household else { return };
         let mut table = self.shared.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(n) = table.get_mut(&household) {
@@ -308,16 +277,18 @@ impl Drop for Permit {
     }
 }
 
+/// Takes connections in until the server is to end.
 async fn accept(
     listener: &tokio::net::TcpListener,
-    site: &Site,
-    shared: &Arc<Shared>,
-    workers: &[Worker],
-    mut stop: watch::Receiver<bool>,
+    context: &Context,
+    connections: &mut JoinSet<()>,
 ) {
+    let (site, shared) = (&context.site, Arc::new(Shared::default()));
+    let mut stop = context.stop.clone();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             () = stopped(&mut stop) => return,
         };
         let Ok((stream, peer)) = accepted else {
@@ -325,21 +296,17 @@ async fn accept(
             continue;
         };
         let peer = peer.ip();
-        match Permit::take(site, shared, peer) {
-            Ok(permit) => hand_over(stream, peer, permit, workers),
+        match Permit::take(site, &shared, peer) {
+            Ok(permit) => {
+                let context = context.clone();
+                connections.spawn(async move {
+                    connection::serve(stream, peer, context).await;
+                    drop(permit);
+                });
+            }
             Err(cut) => refuse(&stream, peer, site, cut),
         }
     }
-}
-
-fn hand_over(stream: TcpStream, peer: IpAddr, mut permit: Permit, workers: &[Worker]) {
-    // Its socket belongs to another runtime from now on.
-    let Ok(stream) = stream.into_std() else { return };
-    let idlest = workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
-    let Some(worker) = idlest else { return };
-    worker.load.fetch_add(1, Ordering::Relaxed);
-    permit.load = Some(Arc::clone(&worker.load));
-    drop(worker.sender.send(Accepted { stream, peer, permit }));
 }
 
 /// Says why, if that is possible at once.
@@ -360,28 +327,9 @@ fn refuse(stream: &TcpStream, peer: IpAddr, site: &Site, cut: Cut) {
     site.0.listeners.tell(&record);
 }
 
-/// A worker: serves what it is given until there is no more and no stop is
-/// under way, then waits for what is left.
-async fn work(mut receiver: mpsc::UnboundedReceiver<Accepted>, context: Context, drain: Duration) {
-    let mut connections = tokio::task::JoinSet::new();
-    let mut stop = context.stop.clone();
-    loop {
-        tokio::select! {
-            accepted = receiver.recv() => {
-                let Some(Accepted { stream, peer, permit }) = accepted else { break };
-                let Ok(stream) = TcpStream::from_std(stream) else { continue };
-                let context = context.clone();
-                connections.spawn(async move {
-                    connection::serve(stream, peer, context).await;
-                    drop(permit);
-                });
-            }
-            Some(_) = connections.join_next() => {}
-            () = stopped(&mut stop) => break,
-        }
-    }
+/// Gives what is under way its time.
+async fn drain(mut connections: JoinSet<()>, time: Duration) {
     let rest = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(drain, rest).await.is_err() {
-        connections.abort_all();
-    }
+    // Whatever is left is dropped with its set.
+    drop(tokio::time::timeout(time, rest).await);
 }

@@ -328,3 +328,20 @@ fn ours_a_file_that_is_cut_short_ends_as_broken() {
     let result = stream.read_to_end(&mut rest);
     assert!(result.is_err() || rest.len() < bytes.len());
 }
+
+#[test]
+fn ours_what_cannot_be_opened_beside_a_file_is_not_in_its_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = folder.path().join("public");
+    put(&public.join("sitemap.xml"), b"<urlset/>");
+    put(&public.join("a.html"), b"<p>a");
+    fs::create_dir(public.join("sitemap.xml.gz")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", public.join("a.md")).unwrap();
+    // With a state each file is looked at again before it is shown.
+    fs::create_dir(folder.path().join("state")).unwrap();
+    let running = Running::start(folder, |_| {}, None);
+    for (path, body) in [("/sitemap.xml", "<urlset/>"), ("/a.html", "<p>a")] {
+        let answer = running.get(path);
+        assert_eq!((answer.status, answer.text()), (200, body.to_owned()), "{path}");
+    }
+}
