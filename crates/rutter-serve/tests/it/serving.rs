@@ -338,7 +338,8 @@ fn ours_what_cannot_be_opened_beside_a_file_is_not_in_its_way() {
     fs::create_dir(public.join("sitemap.xml.gz")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", public.join("a.md")).unwrap();
     // With a state each file is looked at again before it is shown.
-    fs::create_dir(folder.path().join("state")).unwrap();
+    let served = br#"{"version":2,"base":"https://harbour.example","files":[]}"#;
+    put(&folder.path().join("state/served.json"), served);
     let running = Running::start(folder, |_| {}, None);
     for (path, body) in [("/sitemap.xml", "<urlset/>"), ("/a.html", "<p>a")] {
         let answer = running.get(path);
