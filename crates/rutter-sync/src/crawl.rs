@@ -52,14 +52,21 @@ const COMMITTED_EVERY: Duration = Duration::from_secs(10);
 /// more than that.
 const SAMPLE_FOR: Duration = Duration::from_mins(1);
 /// Bytes of pages that wait for the templates.
-const SAMPLE_BYTES: usize = 64 << 20;
+const SAMPLE_BYTES: usize = 16 << 20;
 /// The file of a publisher's templates.
 const TEMPLATES: &str = "templates.json";
+
+/// Addresses that are known in a walk.
+const MOST_KNOWN: u64 = 2_000_000;
+/// Pages that are remembered to have ended a walk.
+const MOST_STOPS: usize = 100;
 
 /// A page that is being asked for.
 struct Asked {
     target: Target,
     row: Option<PageRow>,
+    /// The page as it was read, where its twin is asked for.
+    instead_of: Option<Box<page::Ready>>,
     answer: Result<Fetched, FetchError>,
 }
 
@@ -72,7 +79,8 @@ pub(crate) async fn crawl(
     rung: Rung,
 ) -> Result<(), VisitError> {
     let gate = Arc::clone(&visit.gate);
-    let mut frontier = Frontier::new(&gate, visit.visitor.options.most_pages);
+    let most = visit.visitor.options.most_pages;
+    let mut frontier = Frontier::new(&gate, MOST_KNOWN.max(most));
     let healthy = healthy(visit, ended)?;
     let is_whole = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
     for (section, reason) in &ended.failed {
@@ -81,8 +89,16 @@ pub(crate) async fn crawl(
             urls::for_each_key(visit, section, |key| frontier.add(&key, None, None))?;
         }
     }
+    if !is_whole {
+        urls::unlisted(visit, &healthy, &mut frontier)?;
+    }
+    // Not all of them can be asked for: those that were asked for least
+    // lately, so that the next visit goes on where this one ends.
+    frontier.sort_by_age(most, |key| urls::checked(visit, key))?;
+    // What ended a walk must not keep the next one from going on.
+    frontier.put_last(&visit.memo.stops);
     let probe = found.memory.probe.as_ref().map(|(_, probe)| probe.clone());
-    let mut walk = Walk::start(visit, rung, frontier, healthy, probe);
+    let mut walk = Walk::start(visit, rung, frontier, healthy, probe)?;
     if rung == Rung::Arc {
         walk.take_snapshots().await?;
     }
@@ -93,6 +109,7 @@ pub(crate) async fn crawl(
         visit.memo.rest.clear();
     }
     leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
+    leave::close(visit, &walked.closed)?;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && visit.report.rung != Rung::Scp {
@@ -132,6 +149,8 @@ struct Walk<'w, 'v, 'g> {
     n_done: u64,
     n_faults: u32,
     gone: BTreeSet<String>,
+    /// Pages that are no longer for everybody.
+    closed: BTreeSet<String>,
     /// Requests, those of them that came to nothing by the site's fault, and
     /// addresses that are no pages for now.
     n_asked: u64,
@@ -150,6 +169,7 @@ struct Walked<'g> {
     frontier: Frontier<'g>,
     healthy: Keys,
     gone: BTreeSet<String>,
+    closed: BTreeSet<String>,
     n_open: u64,
     is_stopped: bool,
 }
@@ -161,7 +181,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         mut frontier: Frontier<'g>,
         healthy: Keys,
         probe: Option<Probe>,
-    ) -> Self {
+    ) -> Result<Self, VisitError> {
         let templates: Templates = visit.shelf.read(TEMPLATES).unwrap_or_default();
         let is_listed = matches!(rung, Rung::Sitemap | Rung::Arc | Rung::Scp);
         let (template, sample) = if !templates.is_empty() {
@@ -171,14 +191,18 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         } else {
             (Use::Nothing, None)
         };
-        let crew = Crew::start(Writer {
+        let writer = Writer {
             store: Arc::clone(&visit.visitor.store),
             lease: visit.hold.lease().clone(),
             quota: visit.visitor.options.quota,
             now: visit.now,
-        });
+        };
+        // At a pace, pages come one by one.
+        let is_paced = !visit.visitor.client.settings().pace.is_zero();
+        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let crew = Crew::start(writer, if is_paced { 1 } else { n_cores })?;
         let began = visit.visitor.client.means().clock.moment();
-        Self {
+        Ok(Self {
             visit,
             rung,
             frontier,
@@ -190,6 +214,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             n_done: 0,
             n_faults: 0,
             gone: BTreeSet::new(),
+            closed: BTreeSet::new(),
             n_asked: 0,
             n_failed: 0,
             n_open: 0,
@@ -197,7 +222,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             is_stopped: false,
             began,
             committed: began,
-        }
+        })
     }
 
     /// Pages whose ARC entries have snapshots need no request (ARC-058).
@@ -250,12 +275,16 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     async fn run(&mut self) -> Result<(), VisitError> {
         let settings = self.visit.visitor.client.settings();
         let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
+        let most_pages = self.visit.visitor.options.most_pages;
         let mut asking: JoinSet<Asked> = JoinSet::new();
         loop {
             while let Some(note) = self.crew.note().await? {
                 self.take_note(note, &mut asking).await?;
             }
             while asking.len() < most && !self.is_stopped {
+                if most_pages <= self.n_asked {
+                    self.close();
+                }
                 let Some(target) = self.frontier.next() else { break };
                 if !self.ask(&target, &mut asking)? {
                     self.unwanted(target.url.as_str());
@@ -275,9 +304,18 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
     }
 
+    /// Nothing more is asked for.
+    fn close(&mut self) {
+        self.frontier.close();
+        if let Some((wanted, ..)) = &mut self.sample {
+            wanted.clear();
+        }
+    }
+
     /// Ends the threads, counts what they did, and does what waited for them.
     async fn end(self) -> Result<Walked<'g>, VisitError> {
-        let Self { visit, frontier, healthy, gone, pause, is_stopped, crew, n_open, .. } = self;
+        let Self { visit, frontier, healthy, gone, closed, pause, is_stopped, .. } = self;
+        let (crew, n_open) = (self.crew, self.n_open);
         let outlook = crew.end().await;
         if let Some(until) = pause {
             visit.pause(until)?;
@@ -292,7 +330,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Network, text);
         }
-        Ok(Walked { frontier, healthy, gone, n_open, is_stopped })
+        Ok(Walked { frontier, healthy, gone, closed, n_open, is_stopped })
     }
 
     /// A page is not waited for any more.
@@ -355,13 +393,74 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let target = target.clone();
         asking.spawn(async move {
             let answer = counted(&tally, client.fetch(&request)).await;
-            Asked { target, row, answer }
+            Asked { target, row, instead_of: None, answer }
         });
         Ok(true)
     }
 
+    /// Asks for the twin of a page that was read; the page waits for it.
+    async fn ask_twin(
+        &mut self,
+        page: Box<page::Ready>,
+        twin: &str,
+        asking: &mut JoinSet<Asked>,
+    ) -> Result<(), VisitError> {
+        let visit = &*self.visit;
+        let key = key_of(twin).filter(|key| visit.gate.is_ours(key) && !self.is_stopped);
+        let is_open = |key: &String| visit.gate.judge(key).is_none();
+        let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
+            return self.crew.write(Write::Page(page)).await;
+        };
+        let row = visit.visitor.store.page(&page.key)?;
+        let row = row.filter(|row| row.publisher == visit.publisher);
+        let site = Some(visit.site.clone());
+        let request = Request { site, ..Request::new(url.clone(), What::Page) };
+        let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
+        let (lastmod, checksum) = (None, None);
+        let target = Target { url, lastmod, checksum, depth: DEEPEST, is_fresh: true };
+        asking.spawn(async move {
+            let answer = counted(&tally, client.fetch(&request)).await;
+            Asked { target, row, instead_of: Some(page), answer }
+        });
+        Ok(())
+    }
+
+    /// The twin came, or did not: then the page stays as it was read.
+    async fn take_twin(
+        &mut self,
+        page: Box<page::Ready>,
+        row: Option<PageRow>,
+        answer: Result<Fetched, FetchError>,
+    ) -> Result<(), VisitError> {
+        let usable = match answer {
+            Ok(answer) => {
+                self.visit.tally.add_bytes(answer.wire_bytes);
+                let is_there = answer.is_new() && answer.body != Body::Nothing;
+                Some(answer).filter(|answer| is_there && !self.is_lost(answer))
+            }
+            Err(_) => None,
+        };
+        match (usable, PageUrl::parse(page.key.clone())) {
+            (Some(answer), Ok(url)) => {
+                let raw = self.raw(url, answer, row, Vec::new());
+                self.hand_over(Raw { instead_of: Some(page), ..raw }, DEEPEST).await
+            }
+            _ => self.crew.write(Write::Page(page)).await,
+        }
+    }
+
+    /// Whether an answer is the page for unknown addresses (D74).
+    fn is_lost(&self, answer: &Fetched) -> bool {
+        self.probe.as_ref().is_some_and(|probe| {
+            probe.is_soft() && probe.is_lost_page(&answer.text(What::Page).unwrap_or_default())
+        })
+    }
+
     async fn take(&mut self, asked: Asked) -> Result<(), VisitError> {
-        let Asked { target, row, answer } = asked;
+        let Asked { target, row, instead_of, answer } = asked;
+        if let Some(page) = instead_of {
+            return self.take_twin(page, row, answer).await;
+        }
         self.n_done += 1;
         let (done, known) = (self.n_done, self.frontier.n_known());
         self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
@@ -371,6 +470,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         match answer {
             Ok(answer) => {
                 self.n_faults = 0;
+                self.visit.memo.stops.remove(&key);
                 self.visit.tally.add_bytes(answer.wire_bytes);
                 self.take_answer(target, row, answer).await?;
             }
@@ -425,6 +525,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.n_open += 1;
             return self.tried(&key).await;
         }
+        if is_closed(answer.status) && row.is_some() {
+            self.closed.insert(key.clone());
+        }
         if !answer.is_new() || answer.body == Body::Nothing {
             self.n_failed += 1;
             self.visit.report.leave_out(format!("status {}", answer.status));
@@ -435,17 +538,12 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.n_open += 1;
             return self.tried(&key).await;
         };
-        let is_lost = |probe: &Probe| {
-            probe.is_soft() && probe.is_lost_page(&answer.text(What::Page).unwrap_or_default())
-        };
-        if self.probe.as_ref().is_some_and(is_lost) {
+        if self.is_lost(&answer) {
+            // This is how the site says that a page is gone.
             self.visit.report.leave_out("it is the page for unknown addresses");
+            self.gone.insert(key.clone());
             self.n_open += 1;
             return self.tried(&key).await;
-        }
-        if let Some(page) = target.stands_for {
-            let raw = self.raw(page, answer, None, Vec::new());
-            return self.hand_over(Raw { is_twin: true, ..raw }, target.depth).await;
         }
         let mut row = row;
         if found != key {
@@ -509,7 +607,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let token = self.visit.visitor.client.settings().token().to_owned();
         let said = self.visit.gate.signals(url.key());
         let (template, now) = (self.template.clone(), self.visit.now);
-        Raw { url, answer, row, said, template, token, now, marks, is_twin: false }
+        Raw { url, answer, row, said, template, token, now, marks, instead_of: None }
     }
 
     /// Gives a page to the workers, or keeps it until the templates are known.
@@ -585,11 +683,13 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             }
             Cause::Refused(Refused::TooSlow(_)) => {
                 self.is_stopped = true;
+                stops_at(&mut self.visit.memo.stops, key);
                 report.trouble(&error.url, Kind::Policy, text);
             }
             Cause::Refused(_) => report.leave_out(text),
             Cause::Later { until, .. } => {
                 self.is_stopped = true;
+                stops_at(&mut self.visit.memo.stops, key);
                 self.pause = self.pause.max(Some(*until));
                 report.trouble(&error.url, Kind::Network, text);
             }
@@ -597,6 +697,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             _ => {
                 self.n_faults += 1;
                 self.n_failed += 1;
+                stops_at(&mut self.visit.memo.stops, key);
                 report.leave_out("the network failed");
                 if MOST_FAULTS <= self.n_faults {
                     self.is_stopped = true;
@@ -630,15 +731,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 *left_out.entry(TOO_MANY_LINKS.to_owned()).or_default() += note.n_more_links;
             }
         }
-        if let Some((page, twin)) = note.twin
-            && let Ok(url) = Url::parse(&twin)
-            && key_of(&twin).is_some_and(|key| self.visit.gate.is_ours(&key))
-            && !self.is_stopped
-        {
-            let (lastmod, checksum, stands_for) = (None, None, Some(page));
-            let (depth, is_fresh) = (DEEPEST, true);
-            let target = Target { url, lastmod, checksum, depth, stands_for, is_fresh };
-            self.ask(&target, asking)?;
+        if let Some((page, twin)) = note.twin {
+            self.ask_twin(page, &twin, asking).await?;
         }
         Ok(())
     }
@@ -650,6 +744,18 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.committed = moment;
         }
     }
+}
+
+/// Remembers a page that ended a walk, or helped to.
+fn stops_at(stops: &mut BTreeSet<String>, key: &str) {
+    if stops.len() < MOST_STOPS {
+        stops.insert(key.to_owned());
+    }
+}
+
+/// Whether a status says that a page is not, or no longer, for everybody.
+fn is_closed(status: u16) -> bool {
+    matches!(status, 401 | 402 | 403 | 451)
 }
 
 /// Why a link is not followed.

@@ -5,23 +5,30 @@
 //!
 //! Refuses: to go on where nothing can be written. The walk is told why.
 
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-use rutter_fetch::Validators;
+use rutter_fetch::{Body, Validators};
 use rutter_page::PageUrl;
 use rutter_store::Outlook;
-use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc::{
+    Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::VisitError;
-use crate::page::{self, Raw};
+use crate::page::{self, Raw, Ready};
 use crate::writer::{Write, Writer};
 
 /// Pages that wait to be read.
 const WAITING: usize = 64;
 /// Pages that wait to be written.
 const WRITTEN: usize = 256;
+/// Kibibytes of pages that wait to be read or are being read. Reading takes
+/// about ten times a page's bytes, so a page of this size is read alone.
+const ROOM: u32 = 4 << 10;
+/// What a compressed page may take more than its bytes, by experience.
+const PACKED: usize = 6;
 
 /// What a worker tells about a page beside the page.
 #[derive(Debug)]
@@ -30,8 +37,8 @@ pub(crate) struct Note {
     pub(crate) links: Vec<String>,
     /// Links of the page beyond these.
     pub(crate) n_more_links: u64,
-    /// The page, and where its twin is.
-    pub(crate) twin: Option<(PageUrl<'static>, String)>,
+    /// The page as it was read, and where a twin is that may say more.
+    pub(crate) twin: Option<(Box<Ready>, String)>,
     /// The page that is none, why, and how to ask whether it still is none,
     /// where that is worth remembering.
     pub(crate) failed: Option<(PageUrl<'static>, String, Option<Validators>)>,
@@ -44,63 +51,67 @@ enum Message {
     Lost,
 }
 
-/// The threads.
+/// A page to be read, and the room it takes.
+struct Job {
+    raw: Raw,
+    depth: u32,
+    room: OwnedSemaphorePermit,
+}
+
+/// The threads. They are plain ones: those of the runtime are few, are wanted
+/// for short work, and would be held by many walks at once.
 pub(crate) struct Crew {
-    jobs: Option<Sender<(Raw, u32)>>,
-    writes: Option<SyncSender<Write>>,
+    jobs: Option<Sender<Job>>,
+    writes: Option<Sender<Write>>,
     notes: UnboundedReceiver<Message>,
-    writer: JoinHandle<Result<Outlook, VisitError>>,
-    workers: Vec<JoinHandle<()>>,
+    /// What the writer says at its end.
+    written: oneshot::Receiver<Result<Outlook, VisitError>>,
+    room: Arc<Semaphore>,
     n_reading: u64,
 }
 
 impl Crew {
-    /// Starts a worker for each core, and one thread that writes.
-    pub(crate) fn start(writer: Writer) -> Self {
-        let (jobs, jobs_in) = channel::<(Raw, u32)>(WAITING);
-        let (writes, writes_in) = sync_channel::<Write>(WRITTEN);
+    /// Starts so many workers, and one thread that writes.
+    pub(crate) fn start(writer: Writer, n_workers: usize) -> Result<Self, VisitError> {
+        let (jobs, jobs_in) = channel::<Job>(WAITING);
+        let (writes, writes_in) = channel::<Write>(WRITTEN);
         let (notes_out, notes) = unbounded_channel();
-        let writer = tokio::task::spawn_blocking(move || writer.run(&writes_in));
+        let (written_out, written) = oneshot::channel();
+        let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+            thread.map(drop).map_err(|_| VisitError::Worker)
+        };
+        // Whoever has gone does not want to know.
+        let write = move || drop(written_out.send(writer.run(writes_in)));
+        spawn("writer", Box::new(write))?;
         let jobs_in = Arc::new(Mutex::new(jobs_in));
-        let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..n_workers)
-            .map(|_| {
-                let (jobs, writes, notes) =
-                    (Arc::clone(&jobs_in), writes.clone(), notes_out.clone());
-                tokio::task::spawn_blocking(move || {
-                    loop {
-                        let job =
-                            jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-                        let Some((raw, depth)) = job else { return };
-                        let mut alarm = Alarm { notes: &notes, is_lost: true };
-                        let Some(note) = work(raw, depth, &writes) else { return };
-                        alarm.is_lost = false;
-                        // Whoever has gone does not want to know.
-                        drop(notes.send(Message::Note(Box::new(note))));
-                    }
-                })
-            })
-            .collect();
+        for _ in 0..n_workers.max(1) {
+            let (jobs, writes, notes) = (Arc::clone(&jobs_in), writes.clone(), notes_out.clone());
+            spawn("reader", Box::new(move || read_all(&jobs, &writes, &notes)))?;
+        }
         let (jobs, writes) = (Some(jobs), Some(writes));
-        Self { jobs, writes, notes, writer, workers, n_reading: 0 }
+        let room = Arc::new(Semaphore::new(ROOM as usize));
+        Ok(Self { jobs, writes, notes, written, room, n_reading: 0 })
     }
 
     /// Has a page read and written.
     pub(crate) async fn read(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
         self.n_reading += 1;
-        let is_taken = match &self.jobs {
-            Some(jobs) => jobs.send((raw, depth)).await.is_ok(),
-            None => false,
+        let room = Arc::clone(&self.room).acquire_many_owned(room_of(&raw)).await;
+        let is_taken = match (&self.jobs, room) {
+            (Some(jobs), Ok(room)) => jobs.send(Job { raw, depth, room }).await.is_ok(),
+            _ => false,
         };
         if is_taken { Ok(()) } else { Err(self.lost().await) }
     }
 
     /// Tells the writer something.
     pub(crate) async fn write(&mut self, write: Write) -> Result<(), VisitError> {
-        let writes = self.writes.clone();
-        let send = move || writes.is_some_and(|writes| writes.send(write).is_ok());
-        let sent = tokio::task::spawn_blocking(send);
-        if sent.await.unwrap_or(false) { Ok(()) } else { Err(self.lost().await) }
+        let is_taken = match &self.writes {
+            Some(writes) => writes.send(write).await.is_ok(),
+            None => false,
+        };
+        if is_taken { Ok(()) } else { Err(self.lost().await) }
     }
 
     /// The same, where the writer has room at once.
@@ -133,23 +144,48 @@ impl Crew {
 
     /// Ends the threads; gives what was written.
     pub(crate) async fn end(self) -> Result<Outlook, VisitError> {
-        let Self { jobs, writes, writer, workers, .. } = self;
-        drop(jobs);
-        for worker in workers {
-            worker.await.map_err(|_| VisitError::Worker)?;
+        let Self { jobs, writes, written, mut notes, .. } = self;
+        // Workers end without jobs, and the writer ends with the last of them.
+        drop((jobs, writes));
+        let outlook = written.await.map_err(|_| VisitError::Worker)??;
+        while let Some(message) = notes.recv().await {
+            if matches!(message, Message::Lost) {
+                return Err(VisitError::Worker);
+            }
         }
-        drop(writes);
-        writer.await.map_err(|_| VisitError::Worker)?
+        Ok(outlook)
     }
 
     /// Why nothing can be written any more.
     async fn lost(&mut self) -> VisitError {
         // Where only a worker is gone, the others and the writer still wait.
         (self.jobs, self.writes) = (None, None);
-        match (&mut self.writer).await {
+        match (&mut self.written).await {
             Ok(Err(error)) => error,
             _ => VisitError::Worker,
         }
+    }
+}
+
+/// The room that reading a page takes.
+fn room_of(raw: &Raw) -> u32 {
+    let Body::Memory(bytes) = &raw.answer.body else { return 1 };
+    let is_packed = raw.answer.fields.content_encoding.is_some();
+    let size = bytes.len().saturating_mul(if is_packed { PACKED } else { 1 });
+    u32::try_from(size >> 10).unwrap_or(ROOM).clamp(1, ROOM)
+}
+
+/// A worker: reads pages until there are no more.
+fn read_all(jobs: &Mutex<Receiver<Job>>, writes: &Sender<Write>, notes: &UnboundedSender<Message>) {
+    loop {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        let Some(Job { raw, depth, room }) = job else { return };
+        let mut alarm = Alarm { notes, is_lost: true };
+        let Some(note) = work(raw, depth, writes) else { return };
+        alarm.is_lost = false;
+        drop(room);
+        // Whoever has gone does not want to know.
+        drop(notes.send(Message::Note(Box::new(note))));
     }
 }
 
@@ -168,19 +204,36 @@ impl Drop for Alarm<'_> {
 }
 
 /// Reads one page and hands it on; `None` where nobody takes it.
-fn work(raw: Raw, depth: u32, writes: &SyncSender<Write>) -> Option<Note> {
-    let (url, validators, is_twin) = (raw.url.clone(), raw.answer.validators.clone(), raw.is_twin);
+fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
+    let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
     let nothing = Note { depth, links: Vec::new(), n_more_links: 0, twin: None, failed: None };
+    let write = |page: Box<Ready>| writes.blocking_send(Write::Page(page)).ok();
+    if let Some(page) = raw.instead_of.take() {
+        // What a twin says of its own use is about the twin.
+        let twin = page::read(raw).ok().filter(|twin| twin.withheld.is_none());
+        let page = match twin {
+            Some(twin) => Box::new(Ready { marks: page.marks, ..twin }),
+            None => page,
+        };
+        write(page)?;
+        return Some(nothing);
+    }
     match page::read(raw) {
         Ok(mut page) => {
             let links = std::mem::take(&mut page.links);
             let n_more_links = page.n_more_links;
-            let twin = page.twin.take().map(|twin| (url, twin));
-            writes.send(Write::Page(Box::new(page))).ok()?;
+            let page = Box::new(page);
+            let twin = match page.twin.clone() {
+                Some(twin) => Some((page, twin)),
+                None => {
+                    write(page)?;
+                    None
+                }
+            };
             Some(Note { links, n_more_links, twin, ..nothing })
         }
         Err(reason) => {
-            let known = (!is_twin && reason.is_lasting()).then_some(validators);
+            let known = reason.is_lasting().then_some(validators);
             Some(Note { failed: Some((url, reason.to_string(), known)), ..nothing })
         }
     }
@@ -220,7 +273,7 @@ mod tests {
             token: "Rutter".into(),
             now,
             marks: Vec::new(),
-            is_twin: false,
+            instead_of: None,
         }
     }
 
@@ -232,7 +285,7 @@ mod tests {
         let lease = store.lease(publisher, now, now.plus_seconds(60)).unwrap();
         // Lost before anything is committed.
         store.release(lease.clone()).unwrap();
-        let mut crew = Crew::start(Writer { store, lease, quota: Quota::USUAL, now });
+        let mut crew = Crew::start(Writer { store, lease, quota: Quota::USUAL, now }, 2).unwrap();
         crew.read(raw("/a"), 0).await.unwrap();
         assert!(crew.wait().await.unwrap().is_some());
         crew.write(Write::Commit).await.unwrap();

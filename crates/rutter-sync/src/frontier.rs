@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use rutter_extract::{SAMPLE, sample_key};
 use rutter_fetch::Url;
-use rutter_page::{PageUrl, Timestamp};
+use rutter_page::Timestamp;
 
 use crate::gate::{Gate, key_of};
 use crate::keys::Keys;
@@ -29,8 +29,6 @@ pub(crate) struct Target {
     pub(crate) checksum: Option<String>,
     /// Links from the home page to here.
     pub(crate) depth: u32,
-    /// The page whose words these are, where this is its twin.
-    pub(crate) stands_for: Option<PageUrl<'static>>,
     /// Whether it is asked for without conditions.
     pub(crate) is_fresh: bool,
 }
@@ -40,7 +38,12 @@ pub(crate) struct Target {
 pub(crate) struct Frontier<'g> {
     gate: &'g Gate,
     most: u64,
+    /// What is listed or known.
     waiting: VecDeque<Target>,
+    /// What pages linked to. They take turns, so that neither keeps the other
+    /// from being reached where not all can be.
+    found: VecDeque<Target>,
+    is_turn_of_found: bool,
     seen: HashSet<String>,
     /// What was turned away by a bound: only counted, and not without end.
     over: Keys,
@@ -51,11 +54,14 @@ pub(crate) struct Frontier<'g> {
 }
 
 impl<'g> Frontier<'g> {
+    /// Knows at most so many addresses.
     pub(crate) fn new(gate: &'g Gate, most: u64) -> Self {
         Self {
             gate,
             most,
             waiting: VecDeque::new(),
+            found: VecDeque::new(),
+            is_turn_of_found: true,
             seen: HashSet::new(),
             over: Keys::default(),
             traps: Traps::default(),
@@ -117,8 +123,9 @@ impl<'g> Frontier<'g> {
         self.seen.insert(key.to_owned());
         let Ok(url) = Url::parse(key) else { return self.leave_out("not an address of a page") };
         self.n_known += 1;
-        let (stands_for, is_fresh) = (None, false);
-        self.waiting.push_back(Target { url, lastmod, checksum, depth, stands_for, is_fresh });
+        let target = Target { url, lastmod, checksum, depth, is_fresh: false };
+        let queue = if depth == 0 { &mut self.waiting } else { &mut self.found };
+        queue.push_back(target);
     }
 
     /// Counts an address once, as long as there is room to know it again.
@@ -150,7 +157,52 @@ impl<'g> Frontier<'g> {
     }
 
     pub(crate) fn next(&mut self) -> Option<Target> {
-        self.waiting.pop_front()
+        self.is_turn_of_found = !self.is_turn_of_found;
+        let queues = if self.is_turn_of_found {
+            [&mut self.found, &mut self.waiting]
+        } else {
+            [&mut self.waiting, &mut self.found]
+        };
+        queues.into_iter().find_map(VecDeque::pop_front)
+    }
+
+    /// No more pages may be asked for: whatever waits or comes is turned away.
+    pub(crate) fn close(&mut self) {
+        self.most = 0;
+        let (waiting, found) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.found));
+        for target in waiting.into_iter().chain(found) {
+            self.turn_away(target.url.as_str(), LIMIT);
+        }
+    }
+
+    /// Puts what waits into the order of what `age` gives, where it is more
+    /// than can be asked for: what comes first in it is surely reached.
+    pub(crate) fn sort_by_age<A: Ord, E>(
+        &mut self,
+        most: u64,
+        mut age: impl FnMut(&str) -> Result<A, E>,
+    ) -> Result<(), E> {
+        if self.waiting.len() as u64 <= most {
+            return Ok(());
+        }
+        let mut by_age = Vec::with_capacity(self.waiting.len());
+        for target in std::mem::take(&mut self.waiting) {
+            by_age.push((age(target.url.as_str())?, target));
+        }
+        by_age.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.waiting = by_age.into_iter().map(|(_, target)| target).collect();
+        Ok(())
+    }
+
+    /// Puts addresses behind all others.
+    pub(crate) fn put_last(&mut self, keys: &BTreeSet<String>) {
+        if keys.is_empty() {
+            return;
+        }
+        let is_last = |target: &Target| keys.contains(target.url.as_str());
+        let all = std::mem::take(&mut self.waiting);
+        let (last, first): (Vec<Target>, Vec<Target>) = all.into_iter().partition(is_last);
+        self.waiting = first.into_iter().chain(last).collect();
     }
 
     pub(crate) fn n_known(&self) -> u64 {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_scp::{MassDeletion, merge};
-use rutter_store::{Begin, Cause, CommitError, Finish, Mode, Outlook, Source};
+use rutter_store::{Begin, Cause, CommitError, Finish, Mode, Outlook, Source, Withheld};
 
 use crate::collect::Ended;
 use crate::error::VisitError;
@@ -13,7 +13,7 @@ use crate::keys::Keys;
 use crate::plan::Reason;
 use crate::report::Kind;
 use crate::urls;
-use crate::visit::{Visit, WEB};
+use crate::visit::{PIECE, Visit, WEB};
 
 /// How long a deletion of too much is held back at least, in seconds: whoever
 /// runs a command again at once has seen nothing new.
@@ -115,4 +115,25 @@ fn commit(
     // Whoever calls has asked whether these are too many.
     let mass_deletion = MassDeletion::Allowed;
     Ok(staging.commit(&Finish { mass_deletion, ..Finish::plain() })?)
+}
+
+/// Takes the words of pages away that are not for everybody any more. Where
+/// they are most of what is here, it is us who are turned away, and nothing
+/// is said about the pages.
+pub(crate) fn close(visit: &mut Visit<'_>, closed: &BTreeSet<String>) -> Result<(), VisitError> {
+    let store = &visit.visitor.store;
+    let pages = store.publisher(&visit.origin)?.map_or(0, |publisher| publisher.pages);
+    let n_closed = closed.len() as u64;
+    if pages < 2 * n_closed && 1 < pages {
+        let text = format!("{n_closed} of {pages} pages are closed to us; their words are kept");
+        let origin = visit.origin.clone();
+        visit.report.trouble(&origin, Kind::Policy, text);
+        return Ok(());
+    }
+    let pages: Vec<(&str, Withheld)> =
+        closed.iter().map(|key| (key.as_str(), Withheld::Consent)).collect();
+    for piece in pages.chunks(PIECE) {
+        visit.report.withheld += store.withhold(visit.hold.lease(), piece, visit.now)?;
+    }
+    Ok(())
 }

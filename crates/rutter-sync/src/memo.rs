@@ -41,6 +41,10 @@ pub(crate) struct Memo {
     /// again: they are asked for, whatever lists say of their age.
     #[serde(default)]
     pub(crate) again: BTreeSet<String>,
+    /// Pages that ended a walk, because they never answered or only asked to
+    /// come again: others come before them.
+    #[serde(default)]
+    pub(crate) stops: BTreeSet<String>,
     /// Since when the sitemap that named collections cannot be had.
     #[serde(default)]
     pub(crate) lost: Option<Timestamp>,

@@ -35,8 +35,8 @@ pub(crate) struct Raw {
     pub(crate) now: Timestamp,
     /// What marks the page as read, for later visits.
     pub(crate) marks: Vec<rutter_store::Validator>,
-    /// Whether these are the words of a page at another address.
-    pub(crate) is_twin: bool,
+    /// The page as it was read, where these are the words of its twin.
+    pub(crate) instead_of: Option<Box<Ready>>,
 }
 
 /// Why an answer is no page.

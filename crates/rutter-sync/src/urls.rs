@@ -21,6 +21,9 @@ const ENTRIES: usize = 500;
 /// The file of a publisher that remembers what sitemaps list.
 const LISTED: &str = "sitemaps.json";
 
+/// How long a page is left alone that no list names any more, in seconds.
+const UNLISTED_FOR: i64 = 7 * 86_400;
+
 /// What sitemaps list, by sitemap.
 pub(crate) type Lists = BTreeMap<String, Vec<Listed>>;
 
@@ -131,7 +134,7 @@ pub(crate) async fn fill(
             while let Some(entries) = entries(visit, &mut after)? {
                 for entry in entries.iter().filter(|entry| !healthy.has(entry.url.key())) {
                     // What has a snapshot need not be asked for.
-                    if entry.ai_snapshot.is_some() {
+                    if has_words(entry) {
                         frontier.note(entry.url.key());
                         continue;
                     }
@@ -158,6 +161,11 @@ pub(crate) async fn fill(
     }
 }
 
+/// Whether the snapshot of an entry says something.
+pub(crate) fn has_words(entry: &ArcEntry<'_>) -> bool {
+    entry.ai_snapshot.as_ref().is_some_and(|it| rutter_arc::snapshot::narrative(it).is_some())
+}
+
 /// Adds what llms.txt names.
 fn hinted(found: &Discovery, frontier: &mut Frontier<'_>) {
     for file in found.memory.files.values() {
@@ -176,26 +184,37 @@ async fn listed(
     frontier: &mut Frontier<'_>,
 ) -> Result<bool, VisitError> {
     let (lists, is_whole) = of_sitemaps(visit, found, gathered).await?;
-    let mut listed: Vec<&Listed> =
-        lists.values().flatten().filter(|listed| !healthy.has(&listed.url)).collect();
-    if visit.visitor.options.most_pages < listed.len() as u64 {
-        // Not all of them can be asked for: those that were asked for least
-        // lately, so that the next visit goes on where this one ends.
-        let mut by_age = Vec::with_capacity(listed.len());
-        for page in listed {
-            by_age.push((checked(visit, &page.url)?, page));
-        }
-        by_age.sort_by_key(|(checked, _)| *checked);
-        listed = by_age.into_iter().map(|(_, page)| page).collect();
-    }
+    let listed = lists.values().flatten().filter(|listed| !healthy.has(&listed.url));
     for page in listed {
         frontier.add(&page.url, page.lastmod, None);
     }
     Ok(is_whole)
 }
 
+/// Adds pages that are here and that no list names, where lists are not known
+/// to be whole: they may be gone or closed by now. Now and then is enough.
+pub(crate) fn unlisted(
+    visit: &Visit<'_>,
+    healthy: &Keys,
+    frontier: &mut Frontier<'_>,
+) -> Result<(), VisitError> {
+    let mut missing = Vec::new();
+    for_each_key(visit, WEB, |key| {
+        if !healthy.has(&key) && !frontier.has(&key) {
+            missing.push(key);
+        }
+    })?;
+    for key in missing {
+        let checked = checked(visit, &key)?;
+        if checked.is_none_or(|checked| UNLISTED_FOR <= visit.now.seconds_since(checked)) {
+            frontier.add(&key, None, None);
+        }
+    }
+    Ok(())
+}
+
 /// When an address was asked for last.
-fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>, VisitError> {
+pub(crate) fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>, VisitError> {
     let Some(key) = key_of(url) else { return Ok(None) };
     let store = &visit.visitor.store;
     let mut latest = None;

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 use rutter_page::Timestamp;
 use rutter_store::{
     Begin, Finish, Lease, Mode, Outlook, Quota, Source, Store, Validator, Withheld,
 };
+
+use tokio::sync::mpsc::Receiver;
 
 use crate::error::VisitError;
 use crate::page::Ready;
@@ -19,7 +20,7 @@ use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
 const BATCH: usize = 1_000;
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 8 << 20;
 /// Validators that are remembered together.
 const MARKS: usize = 5_000;
 
@@ -46,13 +47,13 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Writes until nobody sends any more; gives what it came to.
-    pub(crate) fn run(&self, input: &Receiver<Write>) -> Result<Outlook, VisitError> {
+    pub(crate) fn run(&self, mut input: Receiver<Write>) -> Result<Outlook, VisitError> {
         let mut sum = Outlook::default();
         let mut batch: Vec<Ready> = Vec::new();
         let mut n_bytes = 0;
         let mut marks: Vec<Validator> = Vec::new();
         let mut withheld: Vec<(String, Withheld)> = Vec::new();
-        while let Ok(write) = input.recv() {
+        while let Some(write) = input.blocking_recv() {
             let is_time = match write {
                 Write::Page(page) => {
                     n_bytes += page.line.len();
