@@ -51,7 +51,7 @@ pub use means::{Dial, Means, Resolve, SystemDialer, SystemResolver};
 pub use pace::{FIRST_BACKOFF, LONGEST_DELAY};
 pub use probe::Probe;
 pub use proxy::{Proxies, ProxyError};
-pub use request::{Body, Fetched, Request};
+pub use request::{Body, Fetched, Hop, Request};
 pub use robots::{RobotsFile, RobotsRules};
 pub use rustls::pki_types::CertificateDer;
 pub use target::{Hosts, Ports, shown};
