@@ -36,6 +36,7 @@ mod proxy;
 pub mod rehearse;
 mod request;
 mod robots;
+mod signs;
 mod spool;
 mod target;
 mod what;
