@@ -24,7 +24,7 @@ use crate::log::{Event, Record};
 use crate::means::Means;
 use crate::pace::{LONGEST_DELAY, Pace};
 use crate::proxy::Proxies;
-use crate::request::{Body, Fetched, Request};
+use crate::request::{Body, Fetched, Hop, Request};
 use crate::robots::{Kept, RobotsFile, RobotsRules};
 use crate::spool::Spool;
 use crate::target::{Hosts, Origin, Ports, Rules, Target, shown};
@@ -267,7 +267,7 @@ impl Client {
         spool: &mut Option<Spool>,
     ) -> Result<Fetched, FetchError> {
         let mut url = request.url.clone();
-        let mut hops: Vec<Url> = Vec::new();
+        let mut hops: Vec<Hop> = Vec::new();
         loop {
             let target = self.check(&url, request.site.as_ref())?;
             if let Some(site) = request.site.as_ref().and_then(Url::host_str) {
@@ -286,8 +286,8 @@ impl Client {
                 return Ok(Fetched { url: target.url, hops, ..answer.fetched });
             };
             let next = next_url(&target.url, &location).map_err(|bad| error(bad.into()))?;
-            hops.push(target.url.clone());
-            if hops.contains(&next) {
+            hops.push(Hop { url: target.url.clone(), status: answer.fetched.status });
+            if hops.iter().any(|hop| hop.url == next) {
                 return Err(error(BadAnswer::RedirectLoop.into()));
             }
             if MOST_HOPS < hops.len() {

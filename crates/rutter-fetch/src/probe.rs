@@ -3,6 +3,10 @@
 //! One path that nobody can have is asked for; a host that has it anyway is
 //! not believed when it says that other files exist. What was learned is a
 //! plain value that the caller keeps.
+//!
+//! Such pages are rarely the same twice: they hold a nonce, the date, or the
+//! address that was asked for. A page is therefore known by its canonical link
+//! and its title, and only where it has neither by its bytes.
 
 use rutter_page::Digest;
 use serde::{Deserialize, Serialize};
@@ -11,6 +15,7 @@ use url::Url;
 use crate::client::Client;
 use crate::error::FetchError;
 use crate::request::{Fetched, Request};
+use crate::signs::Signs;
 use crate::what::What;
 
 /// How much of the page for lost visitors is kept.
@@ -23,6 +28,9 @@ pub struct Probe {
     pub status: u16,
     /// The beginning of the page it sent, decoded; empty where it sent none.
     pub page: Vec<u8>,
+    /// The path that was asked for, which the page may repeat.
+    #[serde(default)]
+    pub path: String,
 }
 
 impl Probe {
@@ -31,10 +39,20 @@ impl Probe {
         matches!(self.status, 200..=299)
     }
 
-    /// Tells whether this body is the page for lost visitors.
+    /// Tells whether this body is the page for lost visitors: neither its
+    /// canonical link nor its title is another (D74).
     pub fn is_lost_page(&self, body: &[u8]) -> bool {
+        if !self.is_soft() {
+            return false;
+        }
         let start = body.get(..KEPT).unwrap_or(body);
-        self.is_soft() && Digest::of(start) == Digest::of(&self.page)
+        if Digest::of(start) == Digest::of(&self.page) {
+            return true;
+        }
+        let (Some(lost), Some(found)) = (Signs::of(&self.page), Signs::of(start)) else {
+            return false;
+        };
+        lost.stand_for(&found, &self.path)
     }
 
     /// Tells whether an answer can be taken for what was asked for: on a soft
@@ -63,6 +81,6 @@ impl Client {
         let mut page = answer.text(What::Page).unwrap_or_default();
         page.truncate(KEPT);
         // A redirect to the home page is no page of its own.
-        Ok(Probe { status: answer.status, page })
+        Ok(Probe { status: answer.status, page, path })
     }
 }

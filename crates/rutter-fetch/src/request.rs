@@ -49,7 +49,7 @@ pub struct Fetched {
     /// Where it came from in the end.
     pub url: Url,
     /// The hops before, in order.
-    pub hops: Vec<Url>,
+    pub hops: Vec<Hop>,
     /// What it says about itself.
     pub fields: Fields,
     /// To ask again with; empty where the status is not 2xx or 304.
@@ -65,6 +65,15 @@ pub struct Fetched {
     pub is_length_known: bool,
     /// The time of day.
     pub at: Timestamp,
+}
+
+/// One address that led to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hop {
+    /// Where it was.
+    pub url: Url,
+    /// How it said so: 301, 302, 303, 307 or 308.
+    pub status: u16,
 }
 
 /// What came with an answer.
@@ -92,6 +101,13 @@ impl Fetched {
     /// Tells whether what is known is still right.
     pub fn is_unchanged(&self) -> bool {
         self.status == 304
+    }
+
+    /// Tells whether what was asked for lies at [`Fetched::url`] from now on:
+    /// every redirect on the way says so (301, 308). One that holds only for
+    /// today (302, 303, 307) makes the whole way so.
+    pub fn is_moved_for_good(&self) -> bool {
+        !self.hops.is_empty() && self.hops.iter().all(|hop| matches!(hop.status, 301 | 308))
     }
 
     /// The body in memory with its codings undone; empty where there is none.

@@ -94,6 +94,19 @@ pub enum Guard {
     HeldBack,
 }
 
+/// Since when a collection for a section is held back.
+///
+/// A section that takes the place of others may not be there yet; then they
+/// remember it, all of them.
+pub(crate) fn held<'s>(
+    own: Option<&Section>,
+    unfollowed: impl IntoIterator<Item = &'s Section>,
+) -> Option<Timestamp> {
+    let held = unfollowed.into_iter().map(|section| section.held);
+    let all = || held.collect::<Option<Vec<_>>>()?.into_iter().max();
+    own.and_then(|section| section.held).or_else(all)
+}
+
 /// Asks whether so many deletions need somebody's word.
 ///
 /// A snapshot later than the one held back confirms it.

@@ -455,7 +455,7 @@ impl<'a> Item<'a> {
 pub struct Outlook {
     /// Lines that were added, pages that came twice included.
     pub lines: u64,
-    /// Pages in the section before.
+    /// Pages before, in the section and in those no longer followed.
     pub before: u64,
     /// Pages in the section after.
     pub after: u64,
@@ -465,7 +465,8 @@ pub struct Outlook {
     pub changed: u64,
     /// Pages whose content stays as it is.
     pub kept: u64,
-    /// Pages that leave the section.
+    /// Pages that leave the section, and those that no section has any more
+    /// because others are no longer followed.
     pub removed: u64,
     /// Of the added and changed ones, those without words.
     pub withheld: u64,

@@ -201,6 +201,43 @@ async fn ours_hosts_that_have_everything() {
     assert!(!bay.client.probe(&site).await.unwrap().is_soft());
 }
 
+#[tokio::test] // D74
+async fn ours_the_page_for_lost_visitors_is_known_by_what_it_calls_itself() {
+    let html = |title: &str, canonical: &str, rest: &str| {
+        format!(
+            "<!doctype html><html><head><meta name=nonce content={rest}><title>{title}</title>\
+             <link rel=\"canonical\" href=\"{canonical}\"></head><body>{rest}</body></html>"
+        )
+    };
+    let bay = Bay::new();
+    bay.server
+        .fallback(page(&html("Harbour", "https://harbour.example/", "one")))
+        .route("/robots.txt", [Reply::status(404)]);
+    let probe = bay.client.probe(&url("http://harbour.example/")).await.unwrap();
+    let is_lost =
+        |title, canonical, rest| probe.is_lost_page(html(title, canonical, rest).as_bytes());
+    // A nonce, a date, an address that is repeated: still the same page.
+    assert!(is_lost("Harbour", "https://harbour.example/", "two"));
+    assert!(!is_lost("Tides", "https://harbour.example/", "one"));
+    assert!(!is_lost("Harbour", "https://harbour.example/tides", "one"));
+    // A feed that is called like the site is no page.
+    assert!(!probe.is_lost_page(b"<rss><channel><title>Harbour</title></channel></rss>"));
+    // A probe from an earlier version knows no path.
+    let old = serde_json::json!({ "status": 200, "page": probe.page });
+    let old: rutter_fetch::Probe = serde_json::from_value(old).unwrap();
+    assert!(old.is_lost_page(html("Harbour", "https://harbour.example/", "two").as_bytes()));
+
+    // One that repeats the address in everything it says.
+    let path = bay.asked().remove(0);
+    let echo = |path: &str| {
+        html(&format!("Harbour: no {path}"), &format!("https://harbour.example{path}"), path)
+    };
+    let probe = rutter_fetch::Probe { status: 200, page: echo(&path).into(), path };
+    assert!(probe.is_lost_page(echo("/arc-sitemap.json").as_bytes()));
+    let real = html("Tides of the bay", "https://harbour.example/tides", "");
+    assert!(!probe.is_lost_page(real.as_bytes()));
+}
+
 #[tokio::test] // F01 F05 of reliability.md
 async fn ours_a_disk_that_says_no() {
     let bay = Bay::new();

@@ -27,6 +27,34 @@ async fn ours_five_hops_and_no_more() {
     assert_eq!(bay.asked().len(), 6);
 }
 
+#[tokio::test] // D12
+async fn ours_a_page_moves_for_good_only_where_every_hop_says_so() {
+    let cases: [(&[u16], bool); 7] = [
+        (&[], false),
+        (&[301], true),
+        (&[308], true),
+        (&[301, 308], true),
+        (&[302], false),
+        (&[301, 307, 301], false),
+        (&[308, 303], false),
+    ];
+    for (statuses, is_for_good) in cases {
+        let bay = Bay::new();
+        for (n, status) in statuses.iter().enumerate() {
+            let next = format!("/{}", n + 1);
+            bay.server.route(&format!("/{n}"), [Reply::redirect(*status, &next)]);
+        }
+        bay.server.route(&format!("/{}", statuses.len()), [page("end")]);
+        let end = bay.get("http://harbour.example/0").await.unwrap();
+        assert_eq!(end.is_moved_for_good(), is_for_good, "{statuses:?}");
+        let said: Vec<u16> = end.hops.iter().map(|hop| hop.status).collect();
+        assert_eq!(said, statuses);
+        let paths: Vec<_> = end.hops.iter().map(|hop| hop.url.path().to_owned()).collect();
+        let wanted: Vec<_> = (0..statuses.len()).map(|n| format!("/{n}")).collect();
+        assert_eq!(paths, wanted);
+    }
+}
+
 #[tokio::test] // D04 of reliability.md
 async fn ours_circles_and_places_that_are_none() {
     let bay = Bay::new();

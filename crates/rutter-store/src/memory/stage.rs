@@ -1,7 +1,7 @@
 //! Pages on their way into a replica in memory: kept until the commit, played
 //! through on a copy of the publisher, and put in its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::State;
@@ -71,6 +71,10 @@ impl<'s> MemoryStaging<'s> {
         let part = house.parts.entry(self.name.clone()).or_insert_with(|| self.empty());
         outlook.before = part.section.pages;
         let mut members = std::mem::take(&mut part.members);
+        let left = self.unfollowed.iter().filter_map(|name| house.parts.get(name));
+        let left = left.flat_map(|part| part.members.keys());
+        let left: BTreeSet<_> = left.filter(|url| !members.contains_key(*url)).collect();
+        outlook.before += left.len() as u64;
         let by_delta = (self.mode == Mode::Delta).then_some(self.generated);
         let mut n_pages = house.pages.len() as u64;
         let mut n_bytes = house.publisher.bytes;
@@ -168,9 +172,13 @@ impl<'s> MemoryStaging<'s> {
             part.members = members;
         }
         let mut leaving = leaving;
-        for part in self.unfollowed.iter().filter_map(|name| house.parts.remove(name)) {
-            for url in part.members.into_keys() {
-                leaving.entry(url).or_insert(Cause::Unfollowed);
+        let parts = self.unfollowed.iter().filter_map(|name| house.parts.remove(name));
+        let left: BTreeSet<String> = parts.flat_map(|part| part.members.into_keys()).collect();
+        for url in left {
+            let stays = house.parts.values().any(|part| part.members.contains_key(&url));
+            if !stays && !leaving.contains_key(&url) {
+                outlook.removed += 1;
+                leaving.insert(url, Cause::Unfollowed);
             }
         }
         for (url, cause) in leaving {
@@ -244,16 +252,18 @@ impl Staging for MemoryStaging<'_> {
 
     fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {
         let house = self.current().ok_or(CommitError::Lost)?;
-        let before = house.parts.get(&self.name).map(|part| part.section.clone());
+        let section = |name: &String| house.parts.get(name).map(|part| &part.section);
+        let held = decide::held(section(&self.name), self.unfollowed.iter().filter_map(section));
         let (mut house, outlook, events) = self.play(house, finish.claim.is_some());
         decide::prove(&outlook, finish)?;
-        let held = before.as_ref().and_then(|section| section.held);
         let mut inner = self.store.lock();
         let guard = decide::guard(&outlook, self.mode, self.generated, held, finish.mass_deletion);
         if guard == Guard::HeldBack {
             let now = inner.house(&self.lease).ok_or(CommitError::Lost)?;
-            if let Some(part) = now.parts.get_mut(&self.name) {
-                part.section.held = held.or(Some(self.generated));
+            for name in self.unfollowed.iter().chain([&self.name]) {
+                if let Some(part) = now.parts.get_mut(name) {
+                    part.section.held.get_or_insert(self.generated);
+                }
             }
             let taken = finish.taken.iter().cloned();
             now.taken.extend(taken.map(|taken| Taken { outcome: "held back".into(), ..taken }));

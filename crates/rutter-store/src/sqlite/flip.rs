@@ -284,18 +284,21 @@ fn delete_gone(
 }
 
 /// Remembers that a collection is held back, so that a later one can confirm
-/// it (D23).
-pub(super) fn hold_back(
+/// it (D23). Sections that would no longer be followed remember it too: the
+/// one that is to take their place may not be there yet.
+pub(super) fn hold_back<'n>(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
-    section: &str,
+    sections: impl IntoIterator<Item = &'n String>,
     generated: Timestamp,
     finish: &Finish,
 ) -> Result<(), Storage> {
-    transaction.execute(
-        "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
-        params![generated.to_string(), publisher.0, section],
-    )?;
+    for section in sections {
+        transaction.execute(
+            "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
+            params![generated.to_string(), publisher.0, section],
+        )?;
+    }
     if let Some(taken) = &finish.taken {
         let taken = Taken { outcome: "held back".into(), ..taken.clone() };
         books::note(transaction, publisher, &taken)?;

@@ -9,16 +9,18 @@
 //! was looked up stays true; the epoch is compared again before anything is
 //! written.
 
+mod ahead;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use rusqlite::{OptionalExtension, params};
 use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::{MassDeletion, State, merge};
+use rutter_scp::{State, merge};
 
 use super::body::{self, Dictionary};
 use super::pipeline::{Pipeline, pack};
-use super::rows::{Back, Bits, Leaving, Row, put};
+use super::rows::{Back, Bits, Row, put};
 use super::train::{self, Training};
 use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
 use crate::decide::{self, Coming, Guard, Known};
@@ -488,66 +490,6 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// What would come out, and which pages leave the section.
-    fn look_ahead(&mut self, is_state_named: bool) -> Result<(Outlook, Vec<Leaving>), Storage> {
-        self.settle()?;
-        let mut leaving = Vec::new();
-        let mut n_kept_and_removed = 0;
-        for (key, cause) in std::mem::take(&mut self.removed) {
-            let found = self.lookup(&key)?;
-            // Staged and removed at once: removed (D95).
-            let is_staged = self.held.contains_key(&key) || self.spilled(&key)?.is_some();
-            if is_staged {
-                self.unstage(&key, found.as_ref().map(|(_, known)| known))?;
-            }
-            if let Some((page, _)) = found {
-                if is_staged {
-                    self.seen.clear(page);
-                }
-                n_kept_and_removed += u64::from(self.seen.has(page));
-            }
-            if let Some((page, Known { delivered: Some(_), .. })) = found {
-                leaving.push(Leaving { page, cause });
-            }
-            self.removed.insert(key, cause);
-        }
-        if let (Mode::Snapshot, Some((section, _))) = (self.mode, &self.section) {
-            let named: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
-            let mut statement = self
-                .reader
-                .prepare_cached("SELECT page, by_delta FROM member WHERE section = ?1")?;
-            let mut rows = statement.query([section])?;
-            while let Some(row) = rows.next()? {
-                let page: i64 = row.get(0)?;
-                if self.seen.has(page) || named.contains(&page) {
-                    continue;
-                }
-                let by_delta: Option<String> = row.get(1)?;
-                let by_delta = by_delta.map(|text| time(&text)).transpose()?;
-                if decide::goes(self.generated, by_delta, is_state_named) {
-                    leaving.push(Leaving { page, cause: Cause::Absent });
-                }
-            }
-        }
-        let mut outlook = self.tally;
-        outlook.kept = outlook.kept.saturating_sub(n_kept_and_removed);
-        outlook.removed = leaving.len() as u64;
-        outlook.after = outlook.before + self.joined - outlook.removed;
-        let before = self.section.as_ref().map_or(State::EMPTY, |(_, section)| section.state);
-        outlook.state = before.plus(self.state);
-        let section = self.section.as_ref().map_or(0, |(id, _)| *id);
-        let mut statement = self.reader.prepare_cached(
-            "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
-             WHERE m.section = ?1 AND m.page = ?2",
-        )?;
-        for Leaving { page, .. } in &leaving {
-            let (url, bytes): (String, Vec<u8>) =
-                statement.query_row([section, *page], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            outlook.state.remove(&url, digest(&bytes)?);
-        }
-        Ok((outlook, leaving))
-    }
-
     /// Says why it failed, where somebody else took over meanwhile.
     fn explain(&self, error: Storage) -> StageError {
         if self.standing == Standing::Lost { StageError::Lost } else { StageError::Storage(error) }
@@ -627,16 +569,16 @@ impl Staging for SqliteStaging<'_> {
             }
         })?;
         decide::prove(&outlook, finish)?;
-        let held = self.section.as_ref().and_then(|(_, section)| section.held);
-        let guard = |allowed: MassDeletion| {
-            decide::guard(&outlook, self.mode, self.generated, held, allowed)
-        };
-        if guard(finish.mass_deletion) == Guard::HeldBack {
+        let held = self.held_back()?;
+        let allowed = finish.mass_deletion;
+        let guard = decide::guard(&outlook, self.mode, self.generated, held, allowed);
+        if guard == Guard::HeldBack {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             if lease::holds(&transaction, &self.lease)? {
                 let publisher = self.lease.publisher;
-                flip::hold_back(&transaction, publisher, &self.name, self.generated, finish)?;
+                let sections = [&self.name].into_iter().chain(&self.unfollowed);
+                flip::hold_back(&transaction, publisher, sections, self.generated, finish)?;
                 transaction.commit()?;
             }
             let (deleted, pages) = (outlook.removed, outlook.before);

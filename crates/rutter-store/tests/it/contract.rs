@@ -8,10 +8,10 @@ use rutter_store::{
     Withheld, WriteError,
 };
 
-use crate::books;
 use crate::site::{
     Draft, ORIGIN, add_all, all_lines, at, begin, claim, keys, publisher, put, state_of, url,
 };
+use crate::{books, unfollow};
 
 /// What each test is given: a way to an empty store.
 type Test = fn(&dyn Store);
@@ -36,6 +36,7 @@ const SUITE: &[(&str, Test)] = &[
     ("leases exclude and fence", leases_exclude_and_fence),
     ("history and cursors", history_and_cursors),
     ("unfollowed sections", unfollowed_sections),
+    ("unfollowed sections are guarded", unfollow::is_guarded),
     ("visits take what differs", visits_take_what_differs),
     ("counts of the receipt", counts_of_the_receipt),
     ("validators and the ledger", books::validators_and_the_ledger),

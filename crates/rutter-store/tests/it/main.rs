@@ -12,3 +12,4 @@ mod files;
 mod kill;
 mod model;
 mod site;
+mod unfollow;
