@@ -13,6 +13,7 @@ use rutter_store::{CommitError, Mode, StageError, Taken};
 
 use crate::apply::{Applied, ApplyError, Applying, apply};
 use crate::error::VisitError;
+use crate::memo::RefusedFile;
 use crate::options::Event;
 use crate::plan::{Learned, Offer, Pick, Plan, Policy, Reason, Replica, Way, plan};
 use crate::report::{Kind, SectionReport};
@@ -84,6 +85,7 @@ pub(crate) async fn collect(
     adverts: &BTreeMap<String, Collection>,
 ) -> Result<Ended, VisitError> {
     let offer = Offer::of_adverts(adverts.values());
+    visit.memo.refused.retain(|url, _| adverts.contains_key(url));
     let mut round =
         Round { learned: Learned::default(), ended: Ended::default(), troubles: vec![] };
     let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
@@ -145,6 +147,16 @@ async fn run(
             let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
             let Lesson::Done(mut applied) = lesson else {
                 has_learned = true;
+                if matches!(lesson, Lesson::Held(_)) {
+                    // Another coding holds the same.
+                    let is_same = |it: &&Collection| {
+                        it.section == advert.section
+                            && it.generated == advert.generated
+                            && it.kind == advert.kind
+                    };
+                    let same = adverts.values().filter(is_same).map(|it| it.url.clone());
+                    round.learned.bad.extend(same);
+                }
                 learn(visit, round, section, pick, lesson)?;
                 break;
             };
@@ -294,6 +306,7 @@ async fn take(
     let (lease, gate) = (visit.hold.lease().clone(), Arc::clone(&visit.gate));
     let options = visit.visitor.options.clone();
     let (advert, now, path) = (advert.clone(), visit.now, place.clone());
+    let validators = complete.validators.clone();
     let applied = tokio::task::spawn_blocking(move || {
         apply(&Applying {
             store: store.as_ref(),
@@ -313,6 +326,16 @@ async fn take(
     .await
     .map_err(|_| VisitError::Worker)?;
     let lesson = lesson_of(applied)?;
+    match &lesson {
+        // It is fine, and waits for somebody's word.
+        Lesson::Held(_) => return Ok(lesson),
+        Lesson::Bad(Kind::Integrity, why) if validators != Validators::default() => {
+            let (generated, why) = (pick.generated, why.clone());
+            let refused = RefusedFile { generated, validators, why };
+            visit.memo.refused.insert(pick.url.clone(), refused);
+        }
+        _ => drop(visit.memo.refused.remove(&pick.url)),
+    }
     Shelf::discard(&place);
     Ok(lesson)
 }
@@ -370,8 +393,12 @@ async fn fetch(
     };
     visit.watcher.event(&visit.origin, Event::Fetching { url: &pick.url, size: pick.size });
     let place = visit.shelf.place(&pick.url, pick.generated);
-    // What was taken from there before is not taken again (SCP-153).
+    // What was taken from there before is not taken again (SCP-153), nor what
+    // could not be used and is the same.
+    let refused = visit.memo.refused.get(&pick.url);
+    let refused = refused.filter(|refused| refused.generated == pick.generated).cloned();
     let known = match visit.visitor.store.validator(&pick.url)?.filter(|_| is_known) {
+        _ if let Some(refused) = &refused => refused.validators.clone(),
         Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
         None => Validators::default(),
     };
@@ -402,6 +429,7 @@ async fn fetch(
     let bad = |kind, text: String| Ok(Err(Lesson::Bad(kind, text)));
     let Body::Spooled { length, .. } = answer.body else {
         let text = match answer.status {
+            304 if let Some(refused) = refused => format!("{}; it has not changed", refused.why),
             304 => "the file is the one that was taken before, not a newer one".to_owned(),
             status => format!("not there, status {status}"),
         };

@@ -11,25 +11,24 @@
 //! list was read to its end; to leave anything out without counting it; to put
 //! what it reads in the place of what a collection keeps up to date.
 
+mod answer;
+mod twin;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rutter_discover::{Discovery, Rung};
 use rutter_extract::{Limits, Sketch, Templates, Use};
-use rutter_fetch::{
-    Body, Cause, FetchError, Fetched, Probe, Refused, Request, Url, Validators, What,
-};
+use rutter_fetch::{Body, FetchError, Fetched, Probe, Request, Validators, What};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{PageRow, Source, Validator, Withheld};
 use tokio::task::JoinSet;
 
-use crate::collect::{Ended, told};
-use crate::consent;
+use crate::collect::Ended;
 use crate::crew::{Crew, Note};
 use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
-use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::Gathered;
 use crate::mark::{Mark, is_current, is_recent};
@@ -58,8 +57,6 @@ const TEMPLATES: &str = "templates.json";
 
 /// Addresses that are known in a walk.
 const MOST_KNOWN: u64 = 2_000_000;
-/// Pages that are remembered to have ended a walk.
-const MOST_STOPS: usize = 100;
 
 /// A page that is being asked for.
 struct Asked {
@@ -105,6 +102,9 @@ pub(crate) async fn crawl(
     walk.run().await?;
     let walked = walk.end().await?;
     let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
+    if is_by_links(rung) {
+        visit.shelf.write(urls::LEFT, &walked.frontier.left())?;
+    }
     if !walked.is_stopped && walked.n_open == 0 {
         visit.memo.rest.clear();
     }
@@ -117,6 +117,10 @@ pub(crate) async fn crawl(
         visit.report.better = Some(Better { rung: Rung::Scp, requests: 3, bytes });
     }
     Ok(())
+}
+
+fn is_by_links(rung: Rung) -> bool {
+    matches!(rung, Rung::Links | Rung::Nothing)
 }
 
 /// Pages that collections keep up to date.
@@ -398,64 +402,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(true)
     }
 
-    /// Asks for the twin of a page that was read; the page waits for it.
-    async fn ask_twin(
-        &mut self,
-        page: Box<page::Ready>,
-        twin: &str,
-        asking: &mut JoinSet<Asked>,
-    ) -> Result<(), VisitError> {
-        let visit = &*self.visit;
-        let key = key_of(twin).filter(|key| visit.gate.is_ours(key) && !self.is_stopped);
-        let is_open = |key: &String| visit.gate.judge(key).is_none();
-        let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
-            return self.crew.write(Write::Page(page)).await;
-        };
-        let row = visit.visitor.store.page(&page.key)?;
-        let row = row.filter(|row| row.publisher == visit.publisher);
-        let site = Some(visit.site.clone());
-        let request = Request { site, ..Request::new(url.clone(), What::Page) };
-        let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
-        let (lastmod, checksum) = (None, None);
-        let target = Target { url, lastmod, checksum, depth: DEEPEST, is_fresh: true };
-        asking.spawn(async move {
-            let answer = counted(&tally, client.fetch(&request)).await;
-            Asked { target, row, instead_of: Some(page), answer }
-        });
-        Ok(())
-    }
-
-    /// The twin came, or did not: then the page stays as it was read.
-    async fn take_twin(
-        &mut self,
-        page: Box<page::Ready>,
-        row: Option<PageRow>,
-        answer: Result<Fetched, FetchError>,
-    ) -> Result<(), VisitError> {
-        let usable = match answer {
-            Ok(answer) => {
-                self.visit.tally.add_bytes(answer.wire_bytes);
-                let is_there = answer.is_new() && answer.body != Body::Nothing;
-                Some(answer).filter(|answer| is_there && !self.is_lost(answer))
-            }
-            Err(_) => None,
-        };
-        match (usable, PageUrl::parse(page.key.clone())) {
-            (Some(answer), Ok(url)) => {
-                let raw = self.raw(url, answer, row, Vec::new());
-                self.hand_over(Raw { instead_of: Some(page), ..raw }, DEEPEST).await
-            }
-            _ => self.crew.write(Write::Page(page)).await,
-        }
-    }
-
-    /// Whether an answer is the page for unknown addresses (D74).
-    fn is_lost(&self, answer: &Fetched) -> bool {
-        self.probe.as_ref().is_some_and(|probe| {
-            probe.is_soft() && probe.is_lost_page(&answer.text(What::Page).unwrap_or_default())
-        })
-    }
-
     async fn take(&mut self, asked: Asked) -> Result<(), VisitError> {
         let Asked { target, row, instead_of, answer } = asked;
         if let Some(page) = instead_of {
@@ -488,113 +434,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.learn().await?;
         }
         Ok(())
-    }
-
-    async fn take_answer(
-        &mut self,
-        target: Target,
-        row: Option<PageRow>,
-        answer: Fetched,
-    ) -> Result<(), VisitError> {
-        let key = target.url.as_str().to_owned();
-        let found = key_of(answer.url.as_str()).filter(|key| self.visit.gate.is_ours(key));
-        if answer.is_unchanged() && found.as_deref() != Some(&key) && !target.is_fresh {
-            // Conditions were about another address than the one it led to.
-            self.frontier.again(target);
-            return Ok(());
-        }
-        let mark = |url: String| Validator {
-            url,
-            etag: answer.validators.etag.clone(),
-            last_modified: answer.validators.last_modified.clone(),
-            checked: self.visit.now,
-        };
-        // What a server says is of the address that answered.
-        let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
-        if let Some(checksum) = target.checksum {
-            let url = Mark::Arc.of(&key);
-            marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
-        }
-        self.visit.memo.again.remove(&key);
-        if answer.is_unchanged() {
-            return self.take_unchanged(&key, row.as_ref(), &answer, marks).await;
-        }
-        if matches!(answer.status, 404 | 410) {
-            self.visit.report.leave_out(format!("status {}", answer.status));
-            self.gone.insert(key.clone());
-            self.n_open += 1;
-            return self.tried(&key).await;
-        }
-        if is_closed(answer.status) && row.is_some() {
-            self.closed.insert(key.clone());
-        }
-        if !answer.is_new() || answer.body == Body::Nothing {
-            self.n_failed += 1;
-            self.visit.report.leave_out(format!("status {}", answer.status));
-            return self.in_vain(&key).await;
-        }
-        let Some(found) = found else {
-            self.visit.report.leave_out("it leads to another site");
-            self.n_open += 1;
-            return self.tried(&key).await;
-        };
-        if self.is_lost(&answer) {
-            // This is how the site says that a page is gone.
-            self.visit.report.leave_out("it is the page for unknown addresses");
-            self.gone.insert(key.clone());
-            self.n_open += 1;
-            return self.tried(&key).await;
-        }
-        let mut row = row;
-        if found != key {
-            // It moved: the new address stands for it.
-            let url = Mark::Moved.of(&key);
-            marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
-            self.gone.insert(key);
-            self.frontier.note(&found);
-            let known = self.visit.visitor.store.page(&found)?;
-            row = known.filter(|row| row.publisher == self.visit.publisher);
-            if self.healthy.has(&found) {
-                return Ok(());
-            }
-            if self.visit.gate.judge(&found) == Some(Withheld::Consent) {
-                self.visit.report.leave_out("it is not for us");
-                return Ok(());
-            }
-        }
-        let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
-        let raw = self.raw(url, answer, row, marks);
-        self.hand_over(raw, target.depth).await
-    }
-
-    /// A page is as it was; whether it may be used is said anew each time.
-    async fn take_unchanged(
-        &mut self,
-        key: &str,
-        row: Option<&PageRow>,
-        answer: &Fetched,
-        mut marks: Vec<Validator>,
-    ) -> Result<(), VisitError> {
-        let Some(row) = row else {
-            // Its mark is not renewed: after a while it is asked for anew.
-            self.visit.report.leave_out(STILL_NO_PAGE);
-            self.n_open += 1;
-            return Ok(());
-        };
-        for mark in &mut marks {
-            // What an answer without a body leaves out is as it was.
-            let known = self.visit.visitor.store.validator(&mark.url)?;
-            let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
-            mark.etag = mark.etag.take().or(known.0);
-            mark.last_modified = mark.last_modified.take().or(known.1);
-        }
-        let token = self.visit.visitor.client.settings().token();
-        let verdict = consent::join(&consent::of_fields(&answer.fields, token));
-        let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
-            Some(why) => Write::Withhold(key.to_owned(), why, marks),
-            None => Write::Mark(marks),
-        };
-        self.crew.write(write).await
     }
 
     fn raw(
@@ -645,69 +484,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    /// An address was asked for and told nothing. Where it led before is still
-    /// listed by it.
-    async fn in_vain(&mut self, key: &str) -> Result<(), VisitError> {
-        self.n_open += 1;
-        let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
-        if let Some(found) = moved.and_then(|mark| mark.etag) {
-            self.frontier.note(&found);
-        }
-        self.tried(key).await
-    }
-
-    /// Remembers that an address was asked for, so that others come before it
-    /// where not all of them can be.
-    async fn tried(&mut self, key: &str) -> Result<(), VisitError> {
-        let (url, checked) = (Mark::Tried.of(key), self.visit.now);
-        let mark = Validator { url, etag: None, last_modified: None, checked };
-        self.crew.write(Write::Mark(vec![mark])).await
-    }
-
-    async fn take_error(
-        &mut self,
-        key: &str,
-        row: Option<&PageRow>,
-        error: &FetchError,
-    ) -> Result<(), VisitError> {
-        let text = told(&error.cause);
-        let report = &mut self.visit.report;
-        match &error.cause {
-            Cause::Refused(Refused::Robots(reason)) => {
-                report.leave_out("robots.txt forbids it");
-                let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
-                if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
-                    let write = Write::Withhold(key.to_owned(), Withheld::Robots, Vec::new());
-                    self.crew.write(write).await?;
-                }
-            }
-            Cause::Refused(Refused::TooSlow(_)) => {
-                self.is_stopped = true;
-                stops_at(&mut self.visit.memo.stops, key);
-                report.trouble(&error.url, Kind::Policy, text);
-            }
-            Cause::Refused(_) => report.leave_out(text),
-            Cause::Later { until, .. } => {
-                self.is_stopped = true;
-                stops_at(&mut self.visit.memo.stops, key);
-                self.pause = self.pause.max(Some(*until));
-                report.trouble(&error.url, Kind::Network, text);
-            }
-            Cause::Answer(_) => report.leave_out(text),
-            _ => {
-                self.n_faults += 1;
-                self.n_failed += 1;
-                stops_at(&mut self.visit.memo.stops, key);
-                report.leave_out("the network failed");
-                if MOST_FAULTS <= self.n_faults {
-                    self.is_stopped = true;
-                    report.trouble(&error.url, Kind::Network, text);
-                }
-            }
-        }
-        Ok(())
-    }
-
     async fn take_note(
         &mut self,
         note: Note,
@@ -722,7 +498,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.crew.write(Write::Mark(vec![mark])).await?;
             }
         }
-        if matches!(self.rung, Rung::Links | Rung::Nothing) && note.depth < DEEPEST {
+        if is_by_links(self.rung) && note.depth < DEEPEST {
             for link in &note.links {
                 self.frontier.follow(link, note.depth + 1);
             }
@@ -744,18 +520,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             self.committed = moment;
         }
     }
-}
-
-/// Remembers a page that ended a walk, or helped to.
-fn stops_at(stops: &mut BTreeSet<String>, key: &str) {
-    if stops.len() < MOST_STOPS {
-        stops.insert(key.to_owned());
-    }
-}
-
-/// Whether a status says that a page is not, or no longer, for everybody.
-fn is_closed(status: u16) -> bool {
-    matches!(status, 401 | 402 | 403 | 451)
 }
 
 /// Why a link is not followed.

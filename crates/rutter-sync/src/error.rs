@@ -28,9 +28,6 @@ pub enum VisitError {
         /// Until when.
         until: Timestamp,
     },
-    /// robots.txt forbids the whole site to us.
-    #[error("robots.txt of {0} forbids everything")]
-    Closed(String),
     /// Somebody else syncs this site.
     #[error(transparent)]
     Lease(#[from] LeaseError),

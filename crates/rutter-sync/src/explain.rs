@@ -10,6 +10,7 @@ use rutter_store::PageRow;
 
 use crate::consent::{self, Origin, Statement, Verdict};
 use crate::error::VisitError;
+use crate::gate::origin_of;
 use crate::tally::{Tally, counted};
 use crate::visit::Visitor;
 
@@ -39,6 +40,13 @@ impl Visitor {
     async fn explain_counted(&self, url: &Url) -> Result<Explanation, VisitError> {
         let page =
             PageUrl::parse(url.as_str().to_owned()).map_err(|_| VisitError::Site(shown(url)))?;
+        // A site that wants to be left alone is, also by whoever only asks.
+        let origin = origin_of(url).ok_or_else(|| VisitError::Site(shown(url)))?;
+        let now = self.client.means().clock.now();
+        let paused = self.store.publisher(&origin)?.and_then(|known| known.paused_until);
+        if let Some(until) = paused.filter(|until| now < *until) {
+            return Err(VisitError::Paused { origin, until });
+        }
         let token = self.client.settings().token().to_owned();
         let mut statements = Vec::new();
         let mut silent = Vec::new();

@@ -19,6 +19,9 @@ const LIMIT: &str = "the limit of pages is reached";
 /// Addresses that are turned away and counted, each once.
 const MOST_OVER: usize = 1_000_000;
 
+/// Addresses that are remembered for the next walk.
+const MOST_LEFT: usize = 100_000;
+
 /// A page to be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
@@ -48,6 +51,8 @@ pub(crate) struct Frontier<'g> {
     /// What was turned away by a bound: only counted, and not without end.
     over: Keys,
     traps: Traps,
+    /// What a bound turned away, for the next walk.
+    left: Vec<String>,
     /// What was turned away, by reason.
     pub(crate) left_out: BTreeMap<String, u64>,
     n_known: u64,
@@ -65,6 +70,7 @@ impl<'g> Frontier<'g> {
             seen: HashSet::new(),
             over: Keys::default(),
             traps: Traps::default(),
+            left: Vec::new(),
             left_out: BTreeMap::new(),
             n_known: 0,
         }
@@ -99,7 +105,7 @@ impl<'g> Frontier<'g> {
             return;
         }
         if self.most <= self.n_known {
-            return self.turn_away(&key, LIMIT);
+            return self.leave(&key);
         }
         match self.traps.refuse(&url) {
             Some(reason) => self.turn_away(&key, reason),
@@ -171,8 +177,21 @@ impl<'g> Frontier<'g> {
         self.most = 0;
         let (waiting, found) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.found));
         for target in waiting.into_iter().chain(found) {
-            self.turn_away(target.url.as_str(), LIMIT);
+            self.leave(target.url.as_str());
         }
+    }
+
+    /// Turns an address away that the next walk may reach.
+    fn leave(&mut self, key: &str) {
+        if self.left.len() < MOST_LEFT && !self.over.has(key) {
+            self.left.push(key.to_owned());
+        }
+        self.turn_away(key, LIMIT);
+    }
+
+    /// Addresses that were turned away by a bound.
+    pub(crate) fn left(&self) -> &[String] {
+        &self.left
     }
 
     /// Puts what waits into the order of what `age` gives, where it is more

@@ -41,6 +41,10 @@ pub(crate) struct Memo {
     /// again: they are asked for, whatever lists say of their age.
     #[serde(default)]
     pub(crate) again: BTreeSet<String>,
+    /// Collections that did not verify, by address: they are not downloaded
+    /// again while they are the same.
+    #[serde(default)]
+    pub(crate) refused: BTreeMap<String, RefusedFile>,
     /// Pages that ended a walk, because they never answered or only asked to
     /// come again: others come before them.
     #[serde(default)]
@@ -56,6 +60,15 @@ pub(crate) struct Memo {
     /// find the same, and since when.
     #[serde(default)]
     pub(crate) held: BTreeMap<String, Timestamp>,
+}
+
+/// A collection that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RefusedFile {
+    pub(crate) generated: Timestamp,
+    /// To ask whether it is still the same with.
+    pub(crate) validators: rutter_fetch::Validators,
+    pub(crate) why: String,
 }
 
 /// How far an ARC sitemap is known.

@@ -175,6 +175,14 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
     })
 }
 
+/// What the snapshot of an ARC entry tells, where it tells anything.
+pub(crate) fn told(entry: &ArcEntry<'_>) -> Option<String> {
+    let snapshot = entry.ai_snapshot.as_ref()?;
+    let mut signs = snapshot.get().bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let is_empty = signs.by_ref().eq(*b"{}");
+    (!is_empty).then(|| rutter_arc::snapshot::narrative(snapshot)).flatten()
+}
+
 /// A page out of the snapshot of its ARC entry (ARC-058, D87).
 pub(crate) fn of_snapshot(
     entry: &ArcEntry<'_>,
@@ -196,7 +204,7 @@ pub(crate) fn of_snapshot(
         content: [Block<'l>; 1],
     }
     let snapshot = entry.ai_snapshot.as_ref()?;
-    let text = rutter_arc::snapshot::narrative(snapshot)?;
+    let text = told(entry)?;
     let tree = Tree::parse(snapshot.get())?;
     let word = |name: &str| tree.get(name).and_then(Tree::as_str).filter(|it| !it.is_empty());
     let key = entry.url.key();

@@ -20,6 +20,7 @@ use crate::gate::key_of;
 use crate::keys::{Keys, number};
 use crate::layers::Gathered;
 use crate::mark::{Mark, is_recent};
+use crate::urls;
 use crate::visit::{Visit, WEB};
 
 /// The file of a publisher that remembers what collections bring of its lists.
@@ -59,15 +60,19 @@ fn stamp(sections: &[Section]) -> u64 {
 }
 
 /// Finds out whether lists have more than collections bring, as far as this
-/// visit can tell.
-pub(crate) fn look(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<(), VisitError> {
+/// visit can tell. `arc` is an ARC sitemap that changed.
+pub(crate) fn look(
+    visit: &mut Visit<'_>,
+    gathered: &Gathered,
+    arc: Option<&str>,
+) -> Result<(), VisitError> {
     let sections = visit.visitor.store.sections(visit.publisher)?;
     if sections.iter().all(|section| section.name == WEB) {
         return Ok(());
     }
     let after = stamp(&sections);
     let is_listed = gathered.listed.values().any(|list| !list.is_empty());
-    if !is_listed && after == visit.brought.stamp {
+    if !is_listed && arc.is_none() && after == visit.brought.stamp {
         return Ok(());
     }
     let kept = Keys::read(&visit.shelf, COVERED, visit.brought.stamp);
@@ -101,7 +106,35 @@ pub(crate) fn look(visit: &mut Visit<'_>, gathered: &Gathered) -> Result<(), Vis
             visit.memo.rest.remove(sitemap);
         }
     }
+    if let Some(arc) = arc {
+        look_at_arc(visit, &mut covered, arc)?;
+    }
     covered.write(&visit.shelf, COVERED, after)
+}
+
+/// The same for the entries of an ARC sitemap, as they lie in the replica.
+fn look_at_arc(visit: &mut Visit<'_>, covered: &mut Keys, arc: &str) -> Result<(), VisitError> {
+    let mut is_more = false;
+    let mut after: Option<String> = None;
+    while let Some(entries) = urls::entries(visit, &mut after)? {
+        for entry in &entries {
+            let key = entry.url.key();
+            if covered.has(key) {
+                continue;
+            }
+            if is_brought(visit, key)? {
+                covered.insert(key);
+            } else {
+                is_more = is_more || is_wanted(visit, key, entry.lastmod)?;
+            }
+        }
+    }
+    if is_more {
+        visit.memo.rest.insert(arc.to_owned());
+    } else {
+        visit.memo.rest.remove(arc);
+    }
+    Ok(())
 }
 
 /// Whether there are pages that have to be looked after one by one although

@@ -14,6 +14,7 @@ use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::{Gathered, Listed};
 use crate::mark::Mark;
+use crate::page;
 use crate::visit::{PIECE, Visit, WEB, mine};
 
 /// ARC entries that are looked at together: they may be long.
@@ -21,6 +22,8 @@ const ENTRIES: usize = 500;
 /// The file of a publisher that remembers what sitemaps list.
 const LISTED: &str = "sitemaps.json";
 
+/// The file of a publisher that remembers links which no walk reached.
+pub(crate) const LEFT: &str = "left.json";
 /// How long a page is left alone that no list names any more, in seconds.
 const UNLISTED_FOR: i64 = 7 * 86_400;
 
@@ -134,7 +137,7 @@ pub(crate) async fn fill(
             while let Some(entries) = entries(visit, &mut after)? {
                 for entry in entries.iter().filter(|entry| !healthy.has(entry.url.key())) {
                     // What has a snapshot need not be asked for.
-                    if has_words(entry) {
+                    if page::told(entry).is_some() {
                         frontier.note(entry.url.key());
                         continue;
                     }
@@ -152,6 +155,11 @@ pub(crate) async fn fill(
         }
         Rung::Links | Rung::Nothing => {
             hinted(found, frontier);
+            // What the last walk could not reach.
+            let left: Vec<String> = visit.shelf.read(LEFT).unwrap_or_default();
+            for key in &left {
+                frontier.add(key, None, None);
+            }
             frontier.add(visit.site.as_str(), None, None);
             for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
             // A page that nothing links to any more may still be there.
@@ -159,11 +167,6 @@ pub(crate) async fn fill(
         }
         Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
     }
-}
-
-/// Whether the snapshot of an entry says something.
-pub(crate) fn has_words(entry: &ArcEntry<'_>) -> bool {
-    entry.ai_snapshot.as_ref().is_some_and(|it| rutter_arc::snapshot::narrative(it).is_some())
 }
 
 /// Adds what llms.txt names.

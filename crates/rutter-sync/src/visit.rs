@@ -11,7 +11,7 @@ use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, Rung, Said, disc
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
-use rutter_store::{PublisherId, Selection, Source, Store, Withheld};
+use rutter_store::{Publisher, PublisherId, Selection, Source, Store, Withheld};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
@@ -133,7 +133,9 @@ impl Visitor {
             visit.memo.lost = None;
             collect::collect(&mut visit, &adverts).await?
         };
-        rest::look(&mut visit, &gathered)?;
+        visit.name_rung(&ended);
+        let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
+        rest::look(&mut visit, &gathered, arc.filter(|_| has_arc_changed))?;
         visit.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
         visit.end(found)
     }
@@ -155,6 +157,10 @@ impl Visitor {
         let origin = origin_of(site).ok_or_else(|| VisitError::Site(shown(site)))?;
         let now = self.client.means().clock.now();
         let publisher = self.store.publisher(&origin)?;
+        let paused = publisher.as_ref().and_then(|known| known.paused_until);
+        if let Some(until) = paused.filter(|until| now < *until) {
+            return Err(VisitError::Paused { origin, until });
+        }
         let memo = match &publisher {
             Some(publisher) => Memo::read(&origin, &publisher.policy)?,
             None => Memo::default(),
@@ -191,17 +197,23 @@ impl Visitor {
         let origin = origin_of(site).ok_or_else(|| VisitError::Site(shown(site)))?;
         let clock = &self.client.means().clock;
         let now = clock.now();
+        let paused = |known: &Publisher| known.paused_until.filter(|until| now < *until);
+        let known = self.store.publisher(&origin)?;
+        if let Some(until) = known.as_ref().and_then(paused) {
+            return Err(VisitError::Paused { origin, until });
+        }
+        let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
+        let publisher = match &known {
+            Some(known) => known.id,
+            None => self.store.register(&origin, &aliases, "")?,
+        };
+        let hold = Hold::take(&self.store, publisher, clock)?;
+        // Whoever had the lease before may have written it anew.
         let known = self.store.publisher(&origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
         let mut memo = Memo::read(&origin, policy)?;
         // A hold that is not said again is none.
         let held = std::mem::take(&mut memo.held);
-        if let Some(until) = known.as_ref().and_then(|it| it.paused_until).filter(|it| now < *it) {
-            return Err(VisitError::Paused { origin, until });
-        }
-        let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
-        let publisher = self.store.register(&origin, &aliases, policy)?;
-        let hold = Hold::take(&self.store, publisher, clock)?;
         let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
         shelf.sweep(now.plus_seconds(-self.options.spools_kept));
@@ -374,6 +386,18 @@ impl Visit<'_> {
         Ok(ended)
     }
 
+    /// Says by which way the site was read, as far as it is known by now.
+    fn name_rung(&mut self, ended: &Ended) {
+        if self.is_by_collections(ended) {
+            self.report.rung = Rung::Scp;
+        }
+    }
+
+    /// Whether collections brought a section up to date.
+    fn is_by_collections(&self, ended: &Ended) -> bool {
+        self.report.sections.keys().any(|name| !ended.failed.contains_key(name))
+    }
+
     /// Reads pages one by one, where no collection can be used or a list has
     /// more than collections bring.
     async fn fall_back(
@@ -407,7 +431,7 @@ impl Visit<'_> {
             self.report.trouble(&origin, kind, why);
             return Ok(());
         }
-        if !has_offer {
+        if !self.is_by_collections(ended) {
             self.report.rung = rung;
         }
         if !ended.failed.is_empty() {
@@ -422,7 +446,9 @@ impl Visit<'_> {
     /// Remembers, and says what it came to.
     fn end(mut self, found: Discovery) -> Result<Report, VisitError> {
         let lists = &found.offer.sitemaps;
-        let is_offered = |name: &str| lists.iter().any(|sitemap| sitemap.url == name);
+        let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
+        let is_offered =
+            |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
         self.keep_memo()?;

@@ -75,7 +75,6 @@ impl Exit {
         }
         match cause.downcast_ref() {
             Some(rutter_sync::VisitError::Paused { .. }) => return Some(Self::Network),
-            Some(rutter_sync::VisitError::Closed(_)) => return Some(Self::Refused),
             // An error that only passes another on hides it from the chain.
             Some(
                 rutter_sync::VisitError::Query(QueryError::Storage(storage))

@@ -112,10 +112,17 @@ fn steps(ground: &Ground<'_>, side: Following, has_replica: bool) -> Steps {
     steps
 }
 
-/// Drops the sections of the other side, once everything of this one is read.
+/// Drops the sections of the other side, once everything of this one is read;
+/// also those that were left behind by a change which did not come to its end.
 fn settle(ground: &Ground<'_>, following: Following, steps: Steps) -> Plan {
     let has_changed = ground.replica.following.is_some_and(|before| before != following);
+    let is_kept = ground.replica.following == Some(following);
+    let is_here = |(name, step): (&String, &Step)| {
+        step.way != Way::Fallback && ground.replica.sections.contains_key(name)
+    };
+    let is_whole = is_kept && !steps.is_empty() && steps.iter().all(is_here);
     let held = ground.replica.sections.keys();
-    let unfollow = held.filter(|name| has_changed && !steps.contains_key(*name)).cloned().collect();
+    let others = held.filter(|name| (has_changed || is_whole) && !steps.contains_key(*name));
+    let unfollow = others.cloned().collect();
     Plan { following, unfollow, steps }
 }

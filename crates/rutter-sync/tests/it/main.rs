@@ -14,3 +14,4 @@ mod pages;
 mod safety;
 mod sitemaps;
 mod visits;
+mod walks;
