@@ -19,6 +19,7 @@
 mod memory;
 mod offer;
 mod read;
+mod room;
 pub mod rules;
 mod said;
 mod walk;

@@ -1,5 +1,7 @@
 //! Everything that was said, put together.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::Timestamp;
 use rutter_scp::Kind;
@@ -195,7 +197,21 @@ impl Offer {
             _ => (Rung::Nothing, "no collections, no sitemap, no links, no llms.txt".to_owned()),
         }
     }
+}
 
+/// An offer while it is put together.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    offer: Offer,
+    /// Names of sections.
+    sections: BTreeSet<String>,
+    /// Addresses of files.
+    files: HashSet<String>,
+    /// Where a collection stands, by what makes two files one (D06).
+    places: BTreeMap<(String, Option<Timestamp>, Timestamp), usize>,
+}
+
+impl Gathered {
     /// Takes what one file said.
     pub(crate) fn take(
         &mut self,
@@ -211,7 +227,7 @@ impl Offer {
                     self.take_advert(name, attributes, text, is_allowed, sink);
                 }
                 if said.n_children == 0 {
-                    self.sitemaps.push(SitemapOffer {
+                    self.offer.sitemaps.push(SitemapOffer {
                         url: url.to_owned(),
                         by,
                         n_urls: said.n_urls,
@@ -221,14 +237,16 @@ impl Offer {
             }
             Said::Arc(said) => {
                 let offer = ArcOffer { url: url.to_owned(), by, said: said.clone() };
-                self.arc.get_or_insert(offer);
+                self.offer.arc.get_or_insert(offer);
             }
             Said::Policy => {
-                self.policy.get_or_insert_with(|| url.to_owned());
+                self.offer.policy.get_or_insert_with(|| url.to_owned());
             }
             Said::Spxi => {
-                let spxi =
-                    self.spxi.get_or_insert_with(|| SpxiOffer { url: url.to_owned(), by: vec![] });
+                let spxi = self
+                    .offer
+                    .spxi
+                    .get_or_insert_with(|| SpxiOffer { url: url.to_owned(), by: vec![] });
                 if !spxi.by.contains(&by) {
                     spxi.by.push(by);
                 }
@@ -236,11 +254,11 @@ impl Offer {
             Said::Llms(said) => {
                 let n_links = said.links.len() as u64;
                 let title = said.title.clone();
-                self.llms.get_or_insert(LlmsOffer { url: url.to_owned(), title, n_links });
+                self.offer.llms.get_or_insert(LlmsOffer { url: url.to_owned(), title, n_links });
             }
             Said::Home(said) => {
-                self.n_links = said.n_links;
-                self.markdown.clone_from(&said.markdown);
+                self.offer.n_links = said.n_links;
+                self.offer.markdown.clone_from(&said.markdown);
             }
             Said::ArcPointer { .. } => {}
         }
@@ -266,11 +284,11 @@ impl Offer {
             }
             Some(Ok(Advert::Version(version))) => {
                 let version = format!("{}.{}", version.major, version.minor);
-                self.scp.version.get_or_insert(version);
+                self.offer.scp.version.get_or_insert(version);
             }
             Some(Ok(Advert::Section(section))) => {
-                if !self.scp.sections.iter().any(|known| known.name == section.name) {
-                    self.scp.sections.push(SectionOffer {
+                if self.sections.insert(section.name.clone()) {
+                    self.offer.scp.sections.push(SectionOffer {
                         name: section.name,
                         update: section.update.name().to_owned(),
                         pages: section.pages,
@@ -282,7 +300,7 @@ impl Offer {
                 if !is_fine {
                     found(&crate::rules::FOREIGN_COLLECTION, quoted(&collection.url));
                 }
-                if !self.scp.add(collection, is_fine) {
+                if !self.add(collection, is_fine) {
                     found(&scp_rules::ADVERT_TWICE, String::new());
                 }
             }
@@ -290,20 +308,9 @@ impl Offer {
         }
     }
 
-    /// Puts everything into its order.
-    pub(crate) fn settle(&mut self) {
-        self.scp.collections.sort_by(|a, b| {
-            let key = |it: &CollectionOffer| (it.section.clone(), it.since.is_some());
-            key(a).cmp(&key(b)).then(b.generated.cmp(&a.generated)).then(b.since.cmp(&a.since))
-        });
-    }
-}
-
-impl ScpOffer {
     /// Adds a file to its collection (D06); false where it is there already.
     fn add(&mut self, file: Collection, is_allowed: bool) -> bool {
-        let is_known = |known: &CollectionOffer| known.files.iter().any(|it| it.url == file.url);
-        if self.collections.iter().any(is_known) {
+        if !self.files.insert(file.url.clone()) {
             return false;
         }
         let since = match file.kind {
@@ -311,24 +318,34 @@ impl ScpOffer {
             Kind::Delta { since } => Some(since),
         };
         let one = FileOffer { url: file.url, size: file.size, is_allowed };
-        let same = self.collections.iter_mut().find(|known| {
-            known.section == file.section
-                && known.since == since
-                && known.generated == file.generated
-        });
-        match same {
-            Some(known) => known.files.push(one),
-            None => self.collections.push(CollectionOffer {
-                section: file.section,
-                since,
-                period: file.period,
-                generated: file.generated,
-                expires: file.expires,
-                pages: file.pages,
-                checksum: file.checksum.map(|digest| digest.to_string()),
-                files: vec![one],
-            }),
+        let collections = &mut self.offer.scp.collections;
+        let place = self.places.entry((file.section.clone(), since, file.generated));
+        let place = *place.or_insert(collections.len());
+        if let Some(known) = collections.get_mut(place) {
+            known.files.push(one);
+            return true;
         }
+        collections.push(CollectionOffer {
+            section: file.section,
+            since,
+            period: file.period,
+            generated: file.generated,
+            expires: file.expires,
+            pages: file.pages,
+            checksum: file.checksum.map(|digest| digest.to_string()),
+            files: vec![one],
+        });
         true
+    }
+
+    /// Puts everything into its order.
+    pub(crate) fn finish(self) -> Offer {
+        let mut offer = self.offer;
+        offer.scp.collections.sort_by(|a, b| {
+            let sections = a.section.cmp(&b.section);
+            let kinds = a.since.is_some().cmp(&b.since.is_some());
+            sections.then(kinds).then(b.generated.cmp(&a.generated)).then(b.since.cmp(&a.since))
+        });
+        offer
     }
 }

@@ -1,21 +1,22 @@
 //! Files become [`Said`]: no network here, only bytes.
 
-use std::io::{BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
 
 use rutter_arc::Form;
 use rutter_extract::{Options, html};
-use rutter_fetch::Url;
-use rutter_finding::FindingSink;
+use rutter_fetch::{Body, Fetched, Url, What, decode};
+use rutter_finding::{Finding, FindingSink, Place};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_scp::advert;
 use rutter_signpost::{llms, sitemap};
 use serde_json::Value;
 
+use crate::room::{Addresses, Room};
+use crate::rules;
 use crate::said::{ArcSaid, HomeSaid, LlmsSaid, Said, SitemapSaid};
 use crate::walk::PageSink;
 
-/// Adverts, children and links that are kept of one file.
-const MOST_KEPT: usize = 10_000;
 /// Where the SPXI index lies, by its last part (D18, D82, D83).
 pub(crate) const SPXI: &str = "spxi-index.jsonld";
 
@@ -46,71 +47,81 @@ pub(crate) fn sort(start: &[u8]) -> Sort {
     if is_list || is_feed { Sort::Sitemap } else { Sort::Other }
 }
 
+/// Whether the bytes of a file may have been cut without a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Known,
+    Unknown,
+}
+
 /// Reads a sitemap; its entries go to `pages`. `None` where it is none.
 pub(crate) fn sitemap(
     input: impl Read,
     url: &Url,
+    ending: Ending,
+    room: &mut Room,
     pages: &mut dyn PageSink,
     sink: &mut dyn FindingSink,
 ) -> Option<SitemapSaid> {
     let mut said = SitemapSaid::default();
+    let (mut children, mut spxi) = (Addresses::default(), Addresses::default());
+    let mut is_room = true;
     let mut reader = sitemap::Reader::new(BufReader::new(input), sitemap::Limits::USUAL);
-    loop {
+    let is_cut = loop {
         let item = match reader.next(sink) {
             Ok(Some(item)) => item,
-            Ok(None) => break,
+            // A list of addresses has nothing that says where it ends.
+            Ok(None) => {
+                let is_list = reader.kind() == Some(sitemap::Kind::Text);
+                break reader.is_truncated() || (is_list && ending == Ending::Unknown);
+            }
+            // What was read before it stands, but it is not all.
             Err(sitemap::SitemapError::Refused(refusal)) => {
                 sink.report(refusal.into());
-                // What was read before it stands, but it is not all.
-                said.is_truncated = true;
-                return (0 < said.n_urls + said.n_children).then_some(said);
+                if said.n_urls + said.n_children == 0 {
+                    return None;
+                }
+                break true;
             }
-            Err(sitemap::SitemapError::Io(_)) => {
-                said.is_truncated = true;
-                return (0 < said.n_urls + said.n_children).then_some(said);
-            }
+            Err(sitemap::SitemapError::Io(_)) if 0 < said.n_urls + said.n_children => break true,
             Err(_) => return None,
         };
         match item {
             sitemap::Item::Url(entry) => {
                 said.n_urls += 1;
                 for link in &entry.alternates {
-                    let is_spxi = link.hreflang.eq_ignore_ascii_case("x-spxi") || is_spxi(link);
-                    keep(&mut said.spxi, url, &link.href, is_spxi);
+                    if link.hreflang.eq_ignore_ascii_case("x-spxi") || is_spxi(link) {
+                        spxi.keep(url, &link.href, room);
+                    }
                 }
                 pages.page(url.as_str(), &entry);
             }
             sitemap::Item::Child(child) => {
                 said.n_children += 1;
-                keep(&mut said.children, url, &child.loc, true);
+                is_room &= children.keep(url, &child.loc, room);
             }
             sitemap::Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
-                if said.adverts.len() < MOST_KEPT {
-                    said.adverts.push((foreign.name, foreign.attributes, foreign.text));
+                let advert = (foreign.name, foreign.attributes, foreign.text);
+                if room.advert(&advert) {
+                    said.adverts.push(advert);
+                } else {
+                    is_room = false;
                 }
             }
             sitemap::Item::Foreign(_) => {}
         }
+    };
+    if !is_room {
+        let detail = "more adverts or sitemaps are named than are kept";
+        sink.report(Finding::new(&rules::OUT_OF_BOUNDS, Place::WHOLE, detail));
     }
-    said.is_truncated = reader.is_truncated();
+    said.is_truncated = is_cut || !is_room;
+    (said.children, said.spxi) = (children.finish(), spxi.finish());
     Some(said)
 }
 
 fn is_spxi(link: &sitemap::AlternateLink) -> bool {
     link.media_type.as_deref() == Some("application/ld+json") && link.href.ends_with(SPXI)
-}
-
-/// Keeps an address once, made absolute.
-fn keep(list: &mut Vec<String>, base: &Url, href: &str, is_wanted: bool) {
-    if !is_wanted || MOST_KEPT <= list.len() {
-        return;
-    }
-    if let Ok(url) = base.join(href.trim())
-        && matches!(url.scheme(), "http" | "https")
-        && !list.iter().any(|known| known == url.as_str())
-    {
-        list.push(url.into());
-    }
 }
 
 /// Reads an ARC sitemap to its end, or a pointer to one; its entries go to
@@ -162,19 +173,22 @@ pub(crate) fn llms(text: &[u8], url: &Url) -> Option<LlmsSaid> {
         return None;
     }
     let read = llms::parse(&text);
-    let mut said = LlmsSaid { title: read.title.clone(), ..LlmsSaid::default() };
+    let (mut links, mut spxi) = (Addresses::default(), Addresses::default());
+    // One file of its own limit; what it says is bounded by that.
+    let mut room = Room::USUAL;
     for link in read.links() {
-        keep(&mut said.links, url, &link.url, true);
+        links.keep(url, &link.url, &mut room);
     }
     // Any mention counts, wherever it stands (D82).
     let is_end = |c: char| {
         c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '[' | ']' | '`' | '"' | ',')
     };
     for word in text.split(is_end).filter(|word| word.ends_with(SPXI)) {
-        let is_address = word.starts_with('/') || word.contains("://");
-        keep(&mut said.spxi, url, word, is_address);
+        if word.starts_with('/') || word.contains("://") {
+            spxi.keep(url, word, &mut room);
+        }
     }
-    Some(said)
+    Some(LlmsSaid { title: read.title.clone(), links: links.finish(), spxi: spxi.finish() })
 }
 
 /// Reads what the home page says about other files.
@@ -183,20 +197,22 @@ pub(crate) fn home(bytes: &[u8], url: &Url, charset: Option<String>, now: Timest
     let Ok(page_url) = PageUrl::parse(url.as_str().to_owned()) else { return said };
     let options = Options { charset, ..Options::new(page_url, now) };
     let extraction = html(bytes, &options);
+    let mut room = Room::USUAL;
+    let [mut spxi, mut sitemaps, mut llms, mut arc] = [(); 4].map(|()| Addresses::default());
     for link in &extraction.facts.head_links {
         let media = link.media_type.as_deref().unwrap_or_default();
         let is_alternate = link.has("alternate");
         let is_index = media == "application/ld+json" || link.hreflang.as_deref() == Some("x-spxi");
         // Several such links: the index is the one with its name (D83).
-        keep(
-            &mut said.spxi,
-            url,
-            &link.href,
-            is_alternate && is_index && link.href.ends_with(SPXI),
-        );
-        keep(&mut said.sitemaps, url, &link.href, link.has("sitemap"));
-        let is_llms = link.href.ends_with("llms.txt");
-        keep(&mut said.llms, url, &link.href, is_llms && (link.has("describedby") || is_alternate));
+        if is_alternate && is_index && link.href.ends_with(SPXI) {
+            spxi.keep(url, &link.href, &mut room);
+        }
+        if link.has("sitemap") {
+            sitemaps.keep(url, &link.href, &mut room);
+        }
+        if link.href.ends_with("llms.txt") && (link.has("describedby") || is_alternate) {
+            llms.keep(url, &link.href, &mut room);
+        }
         if is_alternate && media == "text/markdown" && said.markdown.is_none() {
             said.markdown = Some(link.href.clone());
         }
@@ -204,9 +220,11 @@ pub(crate) fn home(bytes: &[u8], url: &Url, charset: Option<String>, now: Timest
     for block in &extraction.facts.json_ld {
         let found = rutter_arc::pointer::read(block.as_bytes(), &mut ());
         if let Ok(rutter_arc::pointer::Found::Pointer(pointer)) = found {
-            keep(&mut said.arc, url, &pointer.json, true);
+            arc.keep(url, &pointer.json, &mut room);
         }
     }
+    (said.spxi, said.sitemaps) = (spxi.finish(), sitemaps.finish());
+    (said.llms, said.arc) = (llms.finish(), arc.finish());
     let host = url.host_str();
     let mut seen = std::collections::BTreeSet::new();
     for link in &extraction.links {
@@ -246,4 +264,22 @@ pub(crate) fn is_spxi_index(bytes: &[u8]) -> bool {
 /// Tells whether a document is an ARC policy.
 pub(crate) fn is_policy(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value.is_object())
+}
+
+/// What a `Sitemap` line may be by its name; only for the limit of its size.
+pub(crate) fn kind_of_path(url: &Url) -> What {
+    let path = url.path().trim_end_matches(".gz");
+    let is_arc = [".json", ".jsonld", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
+    if is_arc { What::Arc } else { What::Sitemap }
+}
+
+/// The decoded body of an answer.
+pub(crate) fn open(answer: &Fetched, what: What) -> io::Result<Box<dyn Read + Send + '_>> {
+    let coding = answer.fields.content_encoding.as_deref();
+    let raw: Box<dyn Read + Send + '_> = match &answer.body {
+        Body::Nothing => Box::new(io::empty()),
+        Body::Memory(bytes) => Box::new(Cursor::new(bytes.as_slice())),
+        Body::Spooled { path, .. } => Box::new(File::open(path)?),
+    };
+    decode::open(raw, coding, what.sizes().decoded).map_err(io::Error::other)
 }

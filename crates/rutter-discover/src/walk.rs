@@ -6,11 +6,10 @@
 //! other places alone for a week.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::Read;
 
 use rutter_fetch::{
-    Body, Cause, Client, FetchError, Fetched, Probe, Request, RobotsRules, Url, What, decode, shown,
+    Cause, Client, FetchError, Fetched, Probe, Request, RobotsRules, Url, What, shown,
 };
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use rutter_page::Timestamp;
@@ -19,8 +18,9 @@ use rutter_signpost::sitemap::Entry;
 use serde::Serialize;
 
 use crate::memory::{Memory, Remembered, is_recent};
-use crate::offer::Offer;
-use crate::read::{self, SPXI, Sort};
+use crate::offer::{Gathered, Offer};
+use crate::read::{self, Ending, SPXI, Sort};
+use crate::room::{Capped, Room};
 use crate::rules;
 use crate::said::{Clue, Said};
 
@@ -177,6 +177,10 @@ pub async fn discover(
         },
         said: BTreeMap::new(),
         order: Vec::new(),
+        n_sitemaps: 0,
+        has_adverts: false,
+        room: Room::USUAL,
+        findings: Capped::default(),
     };
     walk.robots(&rules);
     walk.sitemaps(&rules, pages).await;
@@ -197,6 +201,12 @@ struct Walk<'w> {
     said: BTreeMap<String, Option<Said>>,
     /// In which order, and by which clue.
     order: Vec<(String, Clue)>,
+    /// Sitemaps that were read or are remembered, and whether one of them has
+    /// adverts.
+    n_sitemaps: usize,
+    has_adverts: bool,
+    room: Room,
+    findings: Capped,
 }
 
 /// Whether a place is asked at every visit.
@@ -210,6 +220,9 @@ enum Need {
 
 impl Walk<'_> {
     fn report(&mut self, url: &str, rule: &'static Rule, detail: impl Into<String>) {
+        if !self.findings.has_room(rule) {
+            return;
+        }
         self.found.findings.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
     }
 
@@ -272,18 +285,16 @@ impl Walk<'_> {
             if self.said.contains_key(url.as_str()) {
                 continue;
             }
-            let n_read = self.said.values().filter(|it| matches!(it, Some(Said::Sitemap(_))));
-            if self.bounds.sitemaps <= n_read.count() {
+            if self.bounds.sitemaps <= self.n_sitemaps {
                 let left = queue.len() + 1;
                 let detail = format!("{left} not read");
                 self.report(url.as_str(), &rules::TOO_MANY_SITEMAPS, detail);
                 return;
             }
-            let has_adverts = self.has_adverts();
-            if by == Clue::SitemapIndex && has_adverts && !self.bounds.reads_all {
+            if by == Clue::SitemapIndex && self.has_adverts && !self.bounds.reads_all {
                 continue;
             }
-            self.look(&url, by, kind_of_path(&url), Need::Entry, pages).await;
+            self.look(&url, by, read::kind_of_path(&url), Need::Entry, pages).await;
             let Some(Some(Said::Sitemap(said))) = self.said.get(url.as_str()) else {
                 if by == Clue::SitemapLine && !self.has_said(&url) {
                     self.report(url.as_str(), &rules::SITEMAP_LINE_UNUSABLE, "");
@@ -307,11 +318,6 @@ impl Walk<'_> {
                 queue.push_back((next, Clue::SitemapIndex, depth + 1));
             }
         }
-    }
-
-    fn has_adverts(&self) -> bool {
-        let has = |said: &Option<Said>| matches!(said, Some(Said::Sitemap(said)) if !said.adverts.is_empty());
-        self.said.values().any(has)
     }
 
     async fn home(&mut self) {
@@ -451,7 +457,7 @@ impl Walk<'_> {
                 Some(said) => Outcome::Remembered(kind_of(said)),
                 None => Outcome::Remembered("nothing"),
             };
-            self.note(url, by, outcome, old.said.clone(), Some(old.clone()));
+            self.note_remembered(url, by, outcome, old.clone());
             return;
         }
         if self.bounds.bytes <= self.found.wire_bytes {
@@ -491,24 +497,43 @@ impl Walk<'_> {
         };
         self.found.wire_bytes += answer.wire_bytes;
         if let Some(old) = known.filter(|_| answer.is_unchanged()) {
-            let said = old.said.clone();
-            let outcome = Outcome::Unchanged(said.as_ref().map_or("", kind_of));
-            let kept = Remembered { asked: self.now, ..old.clone() };
-            self.note(url, by, outcome, said, Some(kept));
+            let outcome = Outcome::Unchanged(old.said.as_ref().map_or("", kind_of));
+            self.note_remembered(url, by, outcome, Remembered { asked: self.now, ..old.clone() });
             return;
         }
-        let (outcome, said) = if answer.is_new() {
-            let mut findings = Vec::new();
-            let mut named = Named { url: &key, pages };
-            let read = self.read(&answer, what, probe.as_ref(), &mut named, &mut findings);
-            self.found.findings.extend(findings.into_iter().map(|it| (shown(url), it)));
-            read
-        } else {
-            (Outcome::Absent(answer.status), None)
+        let (outcome, said) = match answer.status {
+            200..=299 => {
+                let mut named = Named { url: &key, pages };
+                let mut findings = std::mem::take(&mut self.findings);
+                let read = self.read(&answer, what, probe.as_ref(), &mut named, &mut findings);
+                let of_file = findings.next_file().into_iter();
+                self.found.findings.extend(of_file.map(|it| (shown(url), it)));
+                self.findings = findings;
+                read
+            }
+            404 | 410 => (Outcome::Absent(answer.status), None),
+            status => (Outcome::Failed(format!("status {status}")), None),
         };
-        let kept =
-            Remembered { asked: self.now, validators: answer.validators, said: said.clone() };
-        self.note(url, by, outcome, said, Some(kept));
+        let is_failed = matches!(outcome, Outcome::Failed(_));
+        // Not that it is gone; a ban on what was never there is no news either.
+        let is_trouble = is_failed && (known.is_some() || !matches!(answer.status, 400..=499));
+        let kept = if is_trouble {
+            old
+        } else {
+            let (asked, validators) = (self.now, answer.validators);
+            Some(Remembered { asked, validators, said: said.clone() })
+        };
+        self.note(url, by, outcome, said, kept);
+    }
+
+    /// Notes what an earlier visit learned, as far as there is room for it.
+    fn note_remembered(&mut self, url: &Url, by: Clue, outcome: Outcome, mut old: Remembered) {
+        if let Some(said) = &mut old.said
+            && !self.room.remember(said)
+        {
+            self.report(url.as_str(), &rules::OUT_OF_BOUNDS, "");
+        }
+        self.note(url, by, outcome, old.said.clone(), Some(old));
     }
 
     fn note(
@@ -526,6 +551,10 @@ impl Walk<'_> {
             && let Some(host) = self.found.site.host_str()
         {
             self.client.slow_down(host, rate.delay);
+        }
+        if let Some(Said::Sitemap(sitemap)) = &said {
+            self.n_sitemaps += 1;
+            self.has_adverts |= !sitemap.adverts.is_empty();
         }
         self.said.insert(url.as_str().to_owned(), said);
         if let Some(kept) = kept {
@@ -551,7 +580,7 @@ impl Walk<'_> {
 
     /// Sees what a body is, whatever it was asked for as.
     fn read(
-        &self,
+        &mut self,
         answer: &Fetched,
         what: What,
         probe: Option<&Probe>,
@@ -560,7 +589,7 @@ impl Walk<'_> {
     ) -> (Outcome, Option<Said>) {
         let failed = |error: &dyn std::fmt::Display| (Outcome::Failed(error.to_string()), None);
         let mut start = Vec::new();
-        let begun = open(answer, what)
+        let begun = read::open(answer, what)
             .and_then(|input| input.take(64 << 10).read_to_end(&mut start).map(|_| ()));
         if let Err(error) = begun {
             return failed(&error);
@@ -570,14 +599,20 @@ impl Walk<'_> {
         {
             return (Outcome::Other("the page for unknown addresses".to_owned()), None);
         }
-        let input = match open(answer, what) {
+        let input = match read::open(answer, what) {
             Ok(input) => input,
             Err(error) => return failed(&error),
         };
         let url = &answer.url;
+        let is_coded = answer.fields.content_encoding.is_some();
+        let is_sure = answer.is_length_known || is_coded || start.starts_with(&[0x1f, 0x8b]);
+        let ending = if is_sure { Ending::Known } else { Ending::Unknown };
         let said = match what {
             What::Sitemap | What::Arc => match read::sort(&start) {
-                Sort::Sitemap => read::sitemap(input, url, pages, sink).map(Said::Sitemap),
+                Sort::Sitemap => {
+                    let room = &mut self.room;
+                    read::sitemap(input, url, ending, room, pages, sink).map(Said::Sitemap)
+                }
                 Sort::Arc(form) => read::arc(input, form, url, pages, sink),
                 Sort::Other => None,
             },
@@ -621,6 +656,7 @@ impl Walk<'_> {
                 is_safe && settings.hosts.allows(&site, &url)
             })
         };
+        let mut whole = Gathered::default();
         let mut done = BTreeSet::new();
         for (url, by) in &self.order {
             let Some(Some(said)) = self.said.get(url) else { continue };
@@ -628,11 +664,11 @@ impl Walk<'_> {
             if !done.insert(url.clone()) && *said != Said::Spxi {
                 continue;
             }
-            let mut findings: Vec<Finding> = Vec::new();
-            self.found.offer.take(url, *by, said, &is_allowed, &mut findings);
-            self.found.findings.extend(findings.into_iter().map(|it| (url.clone(), it)));
+            whole.take(url, *by, said, &is_allowed, &mut self.findings);
+            let of_file = self.findings.next_file().into_iter();
+            self.found.findings.extend(of_file.map(|it| (url.clone(), it)));
         }
-        self.found.offer.settle();
+        self.found.offer = whole.finish();
         self.found
     }
 }
@@ -648,13 +684,6 @@ fn is_index_allowed(rules: &RobotsRules) -> bool {
     })
 }
 
-/// What a `Sitemap` line may be by its name; only for the limit of its size.
-fn kind_of_path(url: &Url) -> What {
-    let path = url.path().trim_end_matches(".gz");
-    let is_arc = [".json", ".jsonld", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
-    if is_arc { What::Arc } else { What::Sitemap }
-}
-
 fn kind_of(said: &Said) -> &'static str {
     match said {
         Said::Sitemap(said) if 0 < said.n_children => "sitemap index",
@@ -666,15 +695,4 @@ fn kind_of(said: &Said) -> &'static str {
         Said::Llms(_) => "llms.txt",
         Said::Home(_) => "home page",
     }
-}
-
-/// The decoded body of an answer.
-fn open(answer: &Fetched, what: What) -> io::Result<Box<dyn Read + Send + '_>> {
-    let coding = answer.fields.content_encoding.as_deref();
-    let raw: Box<dyn Read + Send + '_> = match &answer.body {
-        Body::Nothing => Box::new(io::empty()),
-        Body::Memory(bytes) => Box::new(Cursor::new(bytes.as_slice())),
-        Body::Spooled { path, .. } => Box::new(File::open(path)?),
-    };
-    decode::open(raw, coding, what.sizes().decoded).map_err(io::Error::other)
 }

@@ -225,9 +225,10 @@ impl Client {
             Sink::Memory(memory) => Some(memory),
             Sink::Spool(_) => None,
         };
+        let is_end_known = length.is_some() || kind == Kind::Complete || head.is_chunked;
         let mut answer = self.bare(head, target);
         let fetched = &mut answer.fetched;
-        fetched.is_length_known = length.is_some() || kind == Kind::Complete;
+        fetched.is_length_known = is_end_known;
         if let Some(spool) = spool {
             let done = spool.finish().map_err(Cause::Spool)?;
             if kind != Kind::Whole {

@@ -80,6 +80,8 @@ pub(crate) struct Head {
     pub(crate) range: RangeField,
     /// Whether the connection is free without a body being read.
     pub(crate) is_bare: bool,
+    /// Whether the body says itself where it ends.
+    pub(crate) is_chunked: bool,
     pub(crate) is_multipart: bool,
 }
 
@@ -114,6 +116,8 @@ impl Head {
                 }
                 _ => text("content-length").as_deref() == Some("0"),
             },
+            is_chunked: joined(headers, "transfer-encoding")
+                .is_some_and(|text| text.trim_end().to_ascii_lowercase().ends_with("chunked")),
             is_multipart: content_type
                 .as_deref()
                 .is_some_and(|text| header::media_type(text) == "multipart/byteranges"),

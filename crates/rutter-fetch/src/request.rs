@@ -60,8 +60,9 @@ pub struct Fetched {
     pub wire_bytes: u64,
     /// Hash of the body as it came over the wire.
     pub digest: Option<Digest>,
-    /// Whether the length was promised and kept. A body that ends with its
-    /// connection may have been cut without a sign.
+    /// Whether the end was promised and came, by a length or by the last of
+    /// its chunks. A body that ends with its connection may have been cut
+    /// without a sign.
     pub is_length_known: bool,
     /// The time of day.
     pub at: Timestamp,

@@ -9,7 +9,7 @@ use rutter_scp::merge::{self, Merge};
 use rutter_scp::{Chain, MassDeletion};
 
 use crate::error::CommitError;
-use crate::model::{Finish, Mode, Outlook, Section, Withheld};
+use crate::model::{Finish, Mode, Outlook, Quota, Section, Withheld};
 
 /// A page that is here, as far as a decision needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +124,16 @@ pub fn guard(
     } else {
         Guard::Fine
     }
+}
+
+/// Asks whether a publisher would have more pages than it may. One that had
+/// them before may still change and lose pages.
+pub(crate) fn fits(outlook: &Outlook, pages: u64, quota: Quota) -> Result<(), CommitError> {
+    let most = quota.pages;
+    if 0 < outlook.added && most < pages {
+        return Err(CommitError::Quota { pages, most });
+    }
+    Ok(())
 }
 
 /// Compares what came out with what the receipt and line 1 say.

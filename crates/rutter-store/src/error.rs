@@ -145,6 +145,12 @@ pub enum StageError {
         /// The newest accepted.
         newest: Timestamp,
     },
+    /// It has more pages than the publisher may have (SCP-184).
+    #[error("more than {most} pages: beyond the quota of one publisher")]
+    Quota {
+        /// The quota.
+        most: u64,
+    },
     /// Trouble with the file.
     #[error(transparent)]
     Storage(#[from] Storage),
@@ -176,6 +182,14 @@ pub enum CommitError {
         found: State,
         /// Pages that came out.
         pages: u64,
+    },
+    /// The publisher would have more pages than it may (SCP-184).
+    #[error("would be {pages} pages: beyond the quota of {most} for one publisher")]
+    Quota {
+        /// Pages there would be.
+        pages: u64,
+        /// The quota.
+        most: u64,
     },
     /// It would delete too much at once; it waits for somebody's word (D23).
     #[error("would delete {deleted} of {pages} pages; held back")]

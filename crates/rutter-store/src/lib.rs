@@ -48,6 +48,6 @@ pub use model::{
     History, Hit, Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId, Quota,
     Section, Selection, Source, Taken, Tombstone, Validator, Withheld,
 };
-pub use sqlite::{Access, Options, SqliteStore, Tuning};
+pub use sqlite::{Access, Options, SqliteStore, Tuning, remove_unused};
 pub use store::{Staging, Store};
 pub use words::Query;

@@ -184,10 +184,8 @@ impl Store for MemoryStore {
 
     fn publisher(&self, origin: &str) -> Result<Option<Publisher>, QueryError> {
         let inner = self.lock();
-        let all = || inner.houses.values().map(|house| &house.publisher);
-        let own = all().find(|publisher| publisher.origin == origin);
-        let alias = || all().find(|publisher| publisher.aliases.iter().any(|it| it == origin));
-        Ok(own.or_else(alias).cloned())
+        let mut all = inner.houses.values().map(|house| &house.publisher);
+        Ok(all.find(|publisher| publisher.origin == origin).cloned())
     }
 
     fn sections(&self, publisher: PublisherId) -> Result<Vec<Section>, QueryError> {
@@ -394,10 +392,13 @@ impl Store for MemoryStore {
         policy: &str,
     ) -> Result<PublisherId, WriteError> {
         let mut inner = self.lock();
+        let has_aliases = !aliases.is_empty();
         let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
         let known = inner.houses.values_mut().find(|house| house.publisher.origin == origin);
         if let Some(house) = known {
-            house.publisher.aliases = aliases;
+            if has_aliases {
+                house.publisher.aliases = aliases;
+            }
             policy.clone_into(&mut house.publisher.policy);
             return Ok(house.publisher.id);
         }
@@ -603,6 +604,14 @@ impl Store for MemoryStore {
         for house in inner.houses.values_mut() {
             house.tombstones.retain(|_, tombstone| oldest <= tombstone.at);
         }
+        let Inner { houses, validators, .. } = &mut *inner;
+        validators.retain(|url, (publisher, validator)| {
+            // A mark has a word and a colon before its address.
+            let mark = url.split_once(':').map_or("", |(_, key)| key);
+            let key = if url.starts_with("http") { url } else { mark };
+            let is_here = houses.get(publisher).is_some_and(|house| house.pages.contains_key(key));
+            oldest <= validator.checked || is_here
+        });
         Ok(())
     }
 }

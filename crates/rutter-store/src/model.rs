@@ -395,7 +395,10 @@ pub struct Begin<'a> {
     pub now: Timestamp,
 }
 
-/// What one publisher may fill (SCP-184). Pages beyond it are withheld.
+/// What one publisher may fill (SCP-184).
+///
+/// A collection with more pages is refused: each would be a row, whether it
+/// has words or not. Pages whose words no longer fit are withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// Pages.

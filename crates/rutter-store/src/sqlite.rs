@@ -11,6 +11,7 @@
 mod body;
 mod books;
 mod check;
+mod file;
 mod flip;
 mod lease;
 mod pipeline;
@@ -21,11 +22,11 @@ mod search;
 mod stage;
 mod train;
 
+pub use file::remove_unused;
 pub(crate) use read::origin_of;
 pub(crate) use search::search_in;
 
 use std::fs;
-use std::io::Read;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -123,12 +124,12 @@ impl SqliteStore {
     ///
     /// What a process that is no more left half done is taken away.
     pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
-        look_at(path, options.access)?;
+        file::look_at(path, options.access)?;
         let mut is_immutable = false;
         let writer = match options.access {
             Access::Write => Some(open_writer_in_time(path, &options)?),
             Access::Read => {
-                is_immutable = !has_log(path) && is_unwritable(path);
+                is_immutable = !file::has_log(path) && is_unwritable(path);
                 let reader = open_reader(path, &options, is_immutable)?;
                 let known = u32::try_from(schema::STEPS.len()).unwrap_or(u32::MAX);
                 let found = schema::format(&reader)?;
@@ -228,37 +229,6 @@ impl Drop for Reader<'_> {
             readers.extend(self.connection.take());
         }
     }
-}
-
-/// Refuses what is not there, and what is plainly something else.
-fn look_at(path: &Path, access: Access) -> Result<(), OpenError> {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    let mut file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return if access == Access::Write { Ok(()) } else { Err(OpenError::Missing) };
-        }
-        Err(error) => return Err(Storage::Other(Box::new(error)).into()),
-    };
-    let mut start = Vec::new();
-    let limit = u64::try_from(MAGIC.len()).unwrap_or(0);
-    if let Err(error) = Read::by_ref(&mut file).take(limit).read_to_end(&mut start) {
-        return Err(Storage::Other(Box::new(error)).into());
-    }
-    // An empty file is a replica to be; so is one whose first pages are still
-    // in the log.
-    if start.is_empty() && access == Access::Write || start == MAGIC {
-        return Ok(());
-    }
-    Err(OpenError::NotAReplica)
-}
-
-/// Whether something lies beside the file that is not in it yet. Readers may
-/// leave an empty log behind.
-fn has_log(path: &Path) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    fs::metadata(name).is_ok_and(|log| 0 < log.len())
 }
 
 fn is_unwritable(path: &Path) -> bool {

@@ -25,7 +25,8 @@ pub trait Store: Send + Sync {
     /// All publishers, in the order they came.
     fn publishers(&self) -> Result<Vec<Publisher>, QueryError>;
 
-    /// The publisher of an origin, or with it among its aliases.
+    /// The publisher of exactly this origin. One that has it among its aliases
+    /// is another.
     fn publisher(&self, origin: &str) -> Result<Option<Publisher>, QueryError>;
 
     /// The sections of a publisher, by name.
@@ -129,7 +130,8 @@ pub trait Store: Send + Sync {
     /// What is wrong with the replica, in words; empty where nothing is.
     fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError>;
 
-    /// Makes a publisher known, or changes what is remembered about it.
+    /// Makes a publisher known, or changes what is remembered about it. Where
+    /// no aliases are given, those it has stay.
     fn register(
         &self,
         origin: &str,
@@ -207,7 +209,8 @@ pub trait Store: Send + Sync {
     /// Brings the full-text index on by at most so many pages.
     fn index(&self, most: u64) -> Result<Indexed, WriteError>;
 
-    /// Drops history and tombstones from before `oldest`, and gives room back.
+    /// Drops history and tombstones from before `oldest`, and what was
+    /// remembered before of pages that are gone, and gives room back.
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError>;
 }
 
@@ -215,7 +218,7 @@ pub trait Store: Send + Sync {
 ///
 /// Nothing of it can be seen before [`Staging::commit`], and all of it after.
 pub trait Staging {
-    /// Adds a page.
+    /// Adds a page; refuses the first that is beyond the quota of pages.
     fn add(&mut self, item: &Item<'_>) -> Result<(), StageError>;
 
     /// Takes a page out of the section.

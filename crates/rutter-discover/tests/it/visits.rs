@@ -85,3 +85,60 @@ async fn ours_what_changed_is_seen_and_memory_can_be_kept() {
     assert!(matches!(outcome(&third, "/sitemap.xml"), Some((Outcome::Failed(_), _))));
     assert!(third.memory.files.contains_key("http://harbour.example/sitemap.xml"));
 }
+
+#[tokio::test] // E of reliability.md
+async fn ours_an_error_is_not_an_absence() {
+    use rutter_testkit::server::Reply;
+    let bay = Bay::new();
+    // Nobody announces them; they are known because they were there.
+    bay.xml("/sitemap.xml", &urlset(&entry("/a"))).file(
+        "/arc-sitemap.json",
+        "application/json",
+        arc(),
+    );
+    let first = bay.look().await;
+    let places = ["/sitemap.xml", "/arc-sitemap.json"];
+    let mut memory = first.memory.clone();
+    for status in [500, 502, 403, 401, 418] {
+        for place in places {
+            bay.server.route(place, [Reply::status(status)]);
+        }
+        let found = bay.visit(&memory).await.unwrap();
+        for place in places {
+            let failed = Outcome::Failed(format!("status {status}"));
+            assert_eq!(outcome(&found, place).unwrap().0, &failed, "{place}");
+            let url = format!("http://harbour.example{place}");
+            let (was, is) = (&first.memory.files[&url], &found.memory.files[&url]);
+            assert_eq!((&is.said, &is.validators), (&was.said, &was.validators), "{place}");
+        }
+        memory = found.memory;
+    }
+    // They are back, and nothing has to be sent again.
+    bay.xml("/sitemap.xml", &urlset(&entry("/a"))).file(
+        "/arc-sitemap.json",
+        "application/json",
+        arc(),
+    );
+    let found = bay.visit(&memory).await.unwrap();
+    assert_eq!(found.offer, first.offer);
+    assert_eq!(outcome(&found, "/sitemap.xml").unwrap().0, &Outcome::Unchanged("sitemap"));
+    // Gone is gone.
+    for status in [404, 410] {
+        bay.server.route("/sitemap.xml", [Reply::status(status)]);
+        let gone = bay.visit(&found.memory).await.unwrap();
+        assert_eq!(outcome(&gone, "/sitemap.xml").unwrap().0, &Outcome::Absent(status));
+        assert_eq!(gone.memory.files["http://harbour.example/sitemap.xml"].said, None);
+    }
+}
+
+#[tokio::test]
+async fn ours_a_ban_on_what_was_never_there_is_asked_for_once_a_week() {
+    use rutter_testkit::server::Reply;
+    let bay = Bay::new();
+    with_scp(&bay);
+    bay.server.route("/llms.txt", [Reply::status(403)]);
+    let first = bay.look().await;
+    assert!(matches!(outcome(&first, "/llms.txt"), Some((Outcome::Failed(_), _))));
+    let second = bay.visit(&first.memory).await.unwrap();
+    assert_eq!(outcome(&second, "/llms.txt").unwrap().0, &Outcome::Remembered("nothing"));
+}

@@ -102,8 +102,11 @@ async fn ours_bodies_that_are_not_what_they_promise() {
     // Without any length it may have been cut, and that is told.
     bay.server.route("/c", [page("c").framed(Framing::Close)]);
     assert!(!bay.get("http://harbour.example/c").await.unwrap().is_length_known);
-    bay.server.route("/d", [page("d")]);
-    assert!(bay.get("http://harbour.example/d").await.unwrap().is_length_known);
+    bay.server.route("/d", [page("d")]).route("/e", [page("e").framed(Framing::Chunked)]);
+    for path in ["d", "e"] {
+        let answer = bay.get(&format!("http://harbour.example/{path}")).await.unwrap();
+        assert!(answer.is_length_known, "{path}");
+    }
 }
 
 #[tokio::test] // D89

@@ -37,6 +37,8 @@ pub(super) struct MemoryStaging<'s> {
     quota: Quota,
     now: Timestamp,
     lines: u64,
+    /// Staged pages that are not here.
+    n_new: u64,
     staged: BTreeMap<String, Staged>,
     removed: BTreeMap<String, Cause>,
     unfollowed: Vec<String>,
@@ -54,6 +56,7 @@ impl<'s> MemoryStaging<'s> {
             quota: begin.quota,
             now: begin.now,
             lines: 0,
+            n_new: 0,
             staged: BTreeMap::new(),
             removed: BTreeMap::new(),
             unfollowed: Vec::new(),
@@ -76,7 +79,6 @@ impl<'s> MemoryStaging<'s> {
         let left: BTreeSet<_> = left.filter(|url| !members.contains_key(*url)).collect();
         outlook.before += left.len() as u64;
         let by_delta = (self.mode == Mode::Delta).then_some(self.generated);
-        let mut n_pages = house.pages.len() as u64;
         let mut n_bytes = house.publisher.bytes;
         for (url, staged) in &self.staged {
             if self.removed.contains_key(url) {
@@ -99,9 +101,7 @@ impl<'s> MemoryStaging<'s> {
                 outlook.changed += u64::from(known.is_some());
                 let mut withheld = withheld;
                 let size = staged.line.len() as u64;
-                n_pages += u64::from(known.is_none());
-                let is_over = (known.is_none() && self.quota.pages < n_pages)
-                    || self.quota.bytes < n_bytes + size;
+                let is_over = self.quota.bytes < n_bytes + size;
                 if withheld.is_none() && is_over {
                     withheld = Some(Withheld::Quota);
                     outlook.over_quota += 1;
@@ -221,6 +221,19 @@ impl Staging for MemoryStaging<'_> {
         if self.staged.get(item.key).is_some_and(|before| item.modified <= before.modified) {
             return Ok(());
         }
+        if !self.staged.contains_key(item.key) {
+            let mut inner = self.store.lock();
+            let house = inner.house(&self.lease).ok_or(StageError::Lost)?;
+            let is_new = !house.pages.contains_key(item.key);
+            let n_pages = match self.mode {
+                Mode::Snapshot => self.staged.len() as u64,
+                Mode::Delta | Mode::Visit => house.pages.len() as u64 + self.n_new,
+            };
+            if is_new && self.quota.pages <= n_pages {
+                return Err(StageError::Quota { most: self.quota.pages });
+            }
+            self.n_new += u64::from(is_new);
+        }
         let staged = Staged {
             modified: item.modified,
             digest: item.digest,
@@ -256,6 +269,7 @@ impl Staging for MemoryStaging<'_> {
         let held = decide::held(section(&self.name), self.unfollowed.iter().filter_map(section));
         let (mut house, outlook, events) = self.play(house, finish.claim.is_some());
         decide::prove(&outlook, finish)?;
+        decide::fits(&outlook, house.pages.len() as u64, self.quota)?;
         let mut inner = self.store.lock();
         let guard = decide::guard(&outlook, self.mode, self.generated, held, finish.mass_deletion);
         if guard == Guard::HeldBack {

@@ -24,12 +24,14 @@ pub(super) fn register(
     aliases: &[&str],
     policy: &str,
 ) -> Result<PublisherId, WriteError> {
+    let has_aliases = !aliases.is_empty();
     let aliases = list_json(aliases);
     connection.execute(
         "INSERT INTO publisher (origin, aliases, policy) VALUES (?1, ?2, ?3)
-         ON CONFLICT (origin) DO UPDATE SET aliases = excluded.aliases, policy = excluded.policy
-         WHERE aliases != excluded.aliases OR policy != excluded.policy",
-        params![origin, aliases, policy],
+         ON CONFLICT (origin) DO UPDATE SET policy = excluded.policy,
+            aliases = CASE WHEN ?4 THEN excluded.aliases ELSE aliases END
+         WHERE (?4 AND aliases != excluded.aliases) OR policy != excluded.policy",
+        params![origin, aliases, policy, has_aliases],
     )?;
     let id =
         connection
@@ -375,6 +377,15 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
         "DELETE FROM taken WHERE at < ?1 AND id NOT IN (SELECT id FROM taken t
             WHERE t.publisher = taken.publisher ORDER BY id DESC LIMIT ?2)",
         params![oldest, MOST_TAKEN],
+    )?;
+    // What is remembered of a page goes some time after the page. A mark has
+    // a word and a colon before its address.
+    transaction.execute(
+        "DELETE FROM validator WHERE checked < ?1 AND NOT EXISTS (SELECT 1 FROM page p
+            WHERE p.publisher = validator.publisher AND p.url = CASE
+                WHEN validator.url LIKE 'http%' THEN validator.url
+                ELSE substr(validator.url, instr(validator.url, ':') + 1) END)",
+        [&oldest],
     )?;
     transaction.commit()?;
     // A quarter of the file may lie idle, for the next snapshot.

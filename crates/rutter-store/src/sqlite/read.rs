@@ -63,11 +63,7 @@ pub(super) fn publisher(
     connection: &Connection,
     origin: &str,
 ) -> Result<Option<Publisher>, Storage> {
-    let mut statement = connection.prepare_cached(&format!(
-        "{PUBLISHER} WHERE origin = ?1 OR EXISTS
-            (SELECT 1 FROM json_each(aliases) WHERE value = ?1)
-         ORDER BY origin != ?1, id LIMIT 1"
-    ))?;
+    let mut statement = connection.prepare_cached(&format!("{PUBLISHER} WHERE origin = ?1"))?;
     Ok(collect(statement.query([origin])?, publisher_of)?.pop())
 }
 

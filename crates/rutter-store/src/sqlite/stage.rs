@@ -66,8 +66,6 @@ pub(super) struct SqliteStaging<'s> {
     /// Pages and bytes of the publisher, with what came.
     pages: u64,
     bytes: u64,
-    /// Pages as far as the quota has been asked.
-    admitted: u64,
     seen: Bits,
     /// Of pages seen, those that came in an older version than ours, and its
     /// `modified`; there are some only where sections overlap.
@@ -144,7 +142,6 @@ impl<'s> SqliteStaging<'s> {
             has_pages: false,
             pages: 0,
             bytes: 0,
-            admitted: 0,
             seen: Bits::default(),
             behind: HashMap::new(),
             hasher: RandomState::new(),
@@ -188,7 +185,6 @@ impl<'s> SqliteStaging<'s> {
             [publisher.0],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        self.admitted = self.pages;
         self.has_pages = 0 < self.pages;
         self.dictionary = body::dictionary(&self.reader, publisher.0)?;
         self.is_untrained = !body::has_own(&self.reader, publisher.0)?;
@@ -243,9 +239,6 @@ impl<'s> SqliteStaging<'s> {
             (None, _) => {
                 step(&mut self.tally.added);
                 step(&mut self.pages);
-                if !is_in {
-                    self.admitted -= 1;
-                }
             }
             (Some(_), true) => step(&mut self.tally.changed),
             (Some(_), false) => step(&mut self.tally.kept),
@@ -445,9 +438,7 @@ impl<'s> SqliteStaging<'s> {
     fn take_in(&mut self, rows: Vec<Row>) -> Result<(), Storage> {
         for mut row in rows {
             let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
-            self.admitted += u64::from(row.page.is_none());
-            let is_over = self.quota.bytes < self.bytes + self.staged_bytes + n_bytes as u64
-                || (row.page.is_none() && self.quota.pages < self.admitted);
+            let is_over = self.quota.bytes < self.bytes + self.staged_bytes + n_bytes as u64;
             if row.packed.is_some() && is_over {
                 row.packed = None;
                 row.withheld = Some(Withheld::Quota);
@@ -524,6 +515,14 @@ impl Staging for SqliteStaging<'_> {
             }
             return Ok(());
         }
+        // A snapshot may take the place of what is there; the rest comes on top.
+        let n_pages = match self.mode {
+            Mode::Snapshot => self.tally.added + self.tally.changed + self.tally.kept,
+            Mode::Delta | Mode::Visit => self.pages,
+        };
+        if known.is_none() && self.quota.pages <= n_pages {
+            return Err(StageError::Quota { most: self.quota.pages });
+        }
         self.count(item.key, known.as_ref(), item.digest, fate.content, true);
         let line = (fate.content && item.withheld.is_none()).then(|| item.line.to_owned());
         self.fresh_bytes += line.as_ref().map_or(0, String::len);
@@ -569,6 +568,8 @@ impl Staging for SqliteStaging<'_> {
             }
         })?;
         decide::prove(&outlook, finish)?;
+        let pages = self.pages.saturating_sub(outlook.removed);
+        decide::fits(&outlook, pages, self.quota)?;
         let held = self.held_back()?;
         let allowed = finish.mass_deletion;
         let guard = decide::guard(&outlook, self.mode, self.generated, held, allowed);

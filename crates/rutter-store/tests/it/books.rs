@@ -54,7 +54,28 @@ pub(crate) fn validators_and_the_ledger(store: &dyn Store) {
     let later =
         Validator { etag: None, last_modified: Some("Mon".into()), checked: at(2), ..validator };
     store.remember(&lease, &later).unwrap();
-    assert_eq!(store.validator(&file).unwrap(), Some(later));
+    assert_eq!(store.validator(&file).unwrap(), Some(later.clone()));
+    // What is known of pages goes some time after them, marks too.
+    let (here, gone) = (url(0), url(9));
+    let marks: Vec<String> = [&here, &gone]
+        .into_iter()
+        .flat_map(|key| [key.clone(), format!("tried:{key}"), format!("arc:{key}")])
+        .collect();
+    for mark in &marks {
+        store.remember(&lease, &Validator { url: mark.clone(), ..later.clone() }).unwrap();
+    }
+    let new = format!("left:{gone}");
+    store.remember(&lease, &Validator { url: new.clone(), checked: at(5), ..later }).unwrap();
+    let kept = || {
+        let marks = marks.iter().chain([&new, &file]);
+        marks.filter(|mark| store.validator(mark).unwrap().is_some()).count()
+    };
+    store.maintain(at(2)).unwrap();
+    assert_eq!(kept(), 8);
+    store.maintain(at(3)).unwrap();
+    assert_eq!(kept(), 4);
+    assert!(store.validator(&marks[0]).unwrap().is_some());
+    assert!(store.validator(&new).unwrap().is_some());
 }
 
 fn entry(n: usize, allowed: bool) -> Entry<'static> {

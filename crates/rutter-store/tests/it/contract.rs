@@ -405,24 +405,35 @@ fn consent_is_taken_back(store: &dyn Store) {
 // SCP-184
 fn quotas(store: &dyn Store) {
     let (id, lease) = publisher(store);
-    let quota = Quota { pages: 10, ..Quota::NONE };
     let all = drafts(0, 0..30);
-    let mut staging = store
-        .stage(&lease, rutter_store::Begin { quota, ..begin("all", Mode::Snapshot, 1) })
-        .unwrap();
-    add_all(&all, &mut *staging);
-    let outlook = staging.commit(&Finish { claim: Some(claim(&all)), ..Finish::plain() }).unwrap();
-    assert_eq!((outlook.over_quota, outlook.withheld, outlook.after), (20, 20, 30));
-    assert_eq!(all_lines(store).len(), 10);
-    assert_eq!(page(store, 29).unwrap().withheld, Some(Withheld::Quota));
-    // With more room, they come.
-    let quota = Quota { pages: 20, ..Quota::NONE };
-    let wider = rutter_store::Begin {
-        quota: Quota { pages: 30, ..quota },
-        ..begin("all", Mode::Snapshot, 2)
+    let within = |pages, mode, hour| rutter_store::Begin {
+        quota: Quota { pages, ..Quota::NONE },
+        ..begin("all", mode, hour)
     };
-    put(store, &lease, wider, &all).unwrap();
+    // A row without words is a row: a collection with too many is refused.
+    let mut staging = store.stage(&lease, within(10, Mode::Snapshot, 1)).unwrap();
+    add_all(&all[..10], &mut *staging);
+    let many = staging.add(&all[10].item()).unwrap_err();
+    assert!(matches!(many, StageError::Quota { most: 10 }), "{many}");
+    drop(staging);
+    assert!(all_lines(store).is_empty() && store.sections(id).unwrap().is_empty());
+    put(store, &lease, within(30, Mode::Snapshot, 2), &all).unwrap();
     assert_eq!(all_lines(store).len(), 30);
+    // One that takes the place of the other may have as many pages.
+    put(store, &lease, within(30, Mode::Snapshot, 2), &drafts(0, 10..40)).unwrap();
+    put(store, &lease, within(30, Mode::Snapshot, 2), &all).unwrap();
+    // Deltas come on top; what is there may change and go, whatever the quota.
+    let mut staging = store.stage(&lease, within(30, Mode::Delta, 3)).unwrap();
+    assert!(matches!(staging.add(&drafts(3, [40])[0].item()), Err(StageError::Quota { .. })));
+    drop(staging);
+    put(store, &lease, within(5, Mode::Delta, 3), &drafts(3, 0..10)).unwrap();
+    // So does another section.
+    let other = rutter_store::Begin { section: "blog", ..within(30, Mode::Snapshot, 3) };
+    let done = put(store, &lease, other, &drafts(3, 50..55));
+    let is_refused = matches!(done, Err(CommitError::Quota { pages: 35, most: 30 }));
+    assert!(is_refused, "{done:?}");
+    assert_eq!(all_lines(store).len(), 30);
+    // Words beyond the quota of bytes are withheld.
     let used = store.publishers().unwrap()[0].bytes;
     assert!(0 < used);
     let full = rutter_store::Begin {
@@ -491,7 +502,18 @@ fn leases_exclude_and_fence(store: &dyn Store) {
     store.pause(&second, Some(at(50))).unwrap();
     store.release(second.clone()).unwrap();
     assert!(store.stage(&second, begin("all", Mode::Delta, 2)).is_err());
-    let found = store.publisher("https://www.harbour.example").unwrap().unwrap();
+    let alias = "https://www.harbour.example";
+    assert_eq!(store.publisher(alias).unwrap(), None);
+    let found = store.publisher(ORIGIN).unwrap().unwrap();
+    // Who names no aliases does not take them away.
+    assert_eq!(found.aliases, [alias]);
+    store.register(ORIGIN, &[], "{}").unwrap();
+    assert_eq!(store.publisher(ORIGIN).unwrap().unwrap().aliases, [alias]);
+    store.register(ORIGIN, &["https://harbour.test"], "{}").unwrap();
+    assert_eq!(store.publisher(ORIGIN).unwrap().unwrap().aliases, ["https://harbour.test"]);
+    // A site of its own is not the one that calls itself so.
+    let own = store.register("https://harbour.test", &[], "").unwrap();
+    assert_eq!(store.publisher("https://harbour.test").unwrap().unwrap().id, own);
     assert_eq!((found.id, found.paused_until, found.lease), (id, Some(at(50)), None));
     assert_eq!(found.policy, "{}");
     let unknown = store.lease(rutter_store::PublisherId(99), at(0), at(1));

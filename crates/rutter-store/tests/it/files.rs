@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rutter_store::{
     Access, CommitError, Depth, Finish, LeaseError, Mode, OpenError, Options, Query, QueryError,
-    Selection, SqliteStore, StageError, Storage, Store, Tuning, WriteError,
+    Selection, SqliteStore, StageError, Storage, Store, Tuning, WriteError, remove_unused,
 };
 
 use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};
@@ -157,9 +157,34 @@ fn ours_a_file_that_was_cut_off_is_an_error() {
     let length = fs::metadata(&path).unwrap().len();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
     let reading = Options { access: Access::Read, ..Options::default() };
-    let said = SqliteStore::open(&path, reading).map_err(|error| error.to_string());
-    let said = said.and_then(|store| store.check(Depth::Bodies).map_err(|error| error.to_string()));
-    assert!(said.as_ref().is_err() || said.is_ok_and(|faults| !faults.is_empty()));
+    for access in [Access::Read, Access::Write] {
+        let error = SqliteStore::open(&path, Options { access, ..reading.clone() });
+        let is_seen = matches!(error, Err(OpenError::Storage(Storage::Damaged(_))));
+        assert!(is_seen, "{error:?}");
+    }
+}
+
+#[test]
+fn ours_a_replica_goes_only_where_nothing_is_in_it_and_nobody_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let store = open(&path);
+    store.register(crate::site::ORIGIN, &[], "").unwrap();
+    // Somebody has it open.
+    assert!(!matches!(remove_unused(&path), Ok(true)));
+    drop(store);
+    assert!(remove_unused(&path).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    drop(filled(&path, 1));
+    assert!(!remove_unused(&path).unwrap());
+    assert_eq!(all_lines(&open(&path)).len(), 1);
+    // What a site asked for is something.
+    let path = folder.path().join("paused.db");
+    let store = open(&path);
+    let (_, lease) = publisher(&store);
+    store.pause(&lease, Some(at(9))).unwrap();
+    drop(store);
+    assert!(!remove_unused(&path).unwrap());
 }
 
 #[test] // F01: no room, old state kept, and it goes on once there is room

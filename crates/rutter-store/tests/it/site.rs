@@ -51,8 +51,8 @@ impl Draft {
         LineDigest::of(self.line.as_bytes())
     }
 
-    pub(crate) fn add(&self, staging: &mut dyn Staging) {
-        let item = Item {
+    pub(crate) fn item(&self) -> Item<'_> {
+        Item {
             key: &self.key,
             modified: self.modified,
             digest: self.digest(),
@@ -60,8 +60,11 @@ impl Draft {
             language: "en",
             line: &self.line,
             withheld: self.withheld,
-        };
-        staging.add(&item).unwrap();
+        }
+    }
+
+    pub(crate) fn add(&self, staging: &mut dyn Staging) {
+        staging.add(&self.item()).unwrap();
     }
 }
 
