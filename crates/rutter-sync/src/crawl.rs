@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rutter_discover::{Discovery, Rung};
-use rutter_extract::{Limits, Sketch, Templates, Use};
+use rutter_extract::{Templates, Use};
 use rutter_fetch::{Body, FetchError, Fetched, Probe, Request, Validators, What};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{PageRow, Source, Validator, Withheld};
@@ -465,14 +465,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     /// that waited for it.
     async fn learn(&mut self) -> Result<(), VisitError> {
         let Some((_, waiting, _)) = self.sample.take() else { return Ok(()) };
-        let (waiting, templates) = tokio::task::spawn_blocking(move || {
-            let sketches: Vec<Sketch> = waiting.iter().filter_map(|(raw, _)| sketch(raw)).collect();
-            let mut templates = Templates::default();
-            templates.adapt(&sketches, &[]);
-            (waiting, templates)
-        })
-        .await
-        .map_err(|_| VisitError::Worker)?;
+        let (waiting, templates) = self.crew.learn(waiting).await?;
         if !templates.is_empty() {
             self.visit.shelf.write(TEMPLATES, &templates)?;
             self.template = Use::Fitting(Arc::new(templates));
@@ -526,10 +519,3 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 const TOO_MANY_LINKS: &str = "the page has too many links";
 /// Why a listed address is passed over without a request.
 const STILL_NO_PAGE: &str = "it was no page, and has not changed";
-
-fn sketch(raw: &Raw) -> Option<Sketch> {
-    let text = raw.answer.text(What::Page).ok()?;
-    let charset = raw.answer.fields.charset();
-    (page::kind(&raw.answer) == Some(page::Text::Html))
-        .then(|| Sketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
-}

@@ -8,6 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use rutter_extract::{Sketch, Templates};
 use rutter_fetch::{Body, Validators};
 use rutter_page::PageUrl;
 use rutter_store::Outlook;
@@ -27,6 +28,10 @@ const WRITTEN: usize = 256;
 /// Kibibytes of pages that wait to be read or are being read. Reading takes
 /// about ten times a page's bytes, so a page of this size is read alone.
 const ROOM: u32 = 4 << 10;
+/// Kibibytes of a page from which it is long: one thread reads all of these,
+/// so that the memory they take is taken once. (An allocator keeps what a
+/// thread used for that thread.)
+const LONG: u32 = 256;
 /// What a compressed page may take more than its bytes, by experience.
 const PACKED: usize = 6;
 
@@ -51,17 +56,22 @@ enum Message {
     Lost,
 }
 
-/// A page to be read, and the room it takes.
-struct Job {
-    raw: Raw,
-    depth: u32,
-    room: OwnedSemaphorePermit,
+/// Pages with their distance from the home page.
+type Sampled = Vec<(Raw, u32)>;
+
+/// What a worker is to do.
+enum Job {
+    /// To read a page, which takes some room.
+    Read { raw: Box<Raw>, depth: u32, room: OwnedSemaphorePermit },
+    /// To find out what pages have in common, and give them back.
+    Learn(Sampled, oneshot::Sender<(Sampled, Templates)>),
 }
 
 /// The threads. They are plain ones: those of the runtime are few, are wanted
 /// for short work, and would be held by many walks at once.
 pub(crate) struct Crew {
     jobs: Option<Sender<Job>>,
+    long_jobs: Option<Sender<Job>>,
     writes: Option<Sender<Write>>,
     notes: UnboundedReceiver<Message>,
     /// What the writer says at its end.
@@ -84,25 +94,49 @@ impl Crew {
         // Whoever has gone does not want to know.
         let write = move || drop(written_out.send(writer.run(writes_in)));
         spawn("writer", Box::new(write))?;
-        let jobs_in = Arc::new(Mutex::new(jobs_in));
-        for _ in 0..n_workers.max(1) {
-            let (jobs, writes, notes) = (Arc::clone(&jobs_in), writes.clone(), notes_out.clone());
-            spawn("reader", Box::new(move || read_all(&jobs, &writes, &notes)))?;
+        let (long_jobs, long_in) = channel::<Job>(WAITING);
+        let [jobs_in, long_in] = [jobs_in, long_in].map(|jobs| Arc::new(Mutex::new(jobs)));
+        let readers = std::iter::repeat_n(("reader", jobs_in), n_workers.max(1));
+        for (name, jobs) in readers.chain([("reader of long pages", long_in)]) {
+            let (writes, notes) = (writes.clone(), notes_out.clone());
+            spawn(name, Box::new(move || read_all(&jobs, &writes, &notes)))?;
         }
-        let (jobs, writes) = (Some(jobs), Some(writes));
+        let (jobs, long_jobs, writes) = (Some(jobs), Some(long_jobs), Some(writes));
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        Ok(Self { jobs, writes, notes, written, room, n_reading: 0 })
+        Ok(Self { jobs, long_jobs, writes, notes, written, room, n_reading: 0 })
     }
 
     /// Has a page read and written.
     pub(crate) async fn read(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
         self.n_reading += 1;
-        let room = Arc::clone(&self.room).acquire_many_owned(room_of(&raw)).await;
-        let is_taken = match (&self.jobs, room) {
-            (Some(jobs), Ok(room)) => jobs.send(Job { raw, depth, room }).await.is_ok(),
+        let size = room_of(&raw);
+        let room = Arc::clone(&self.room).acquire_many_owned(size).await;
+        let jobs = if size < LONG { &self.jobs } else { &self.long_jobs };
+        let is_taken = match (jobs, room) {
+            (Some(jobs), Ok(room)) => {
+                let raw = Box::new(raw);
+                jobs.send(Job::Read { raw, depth, room }).await.is_ok()
+            }
             _ => false,
         };
         if is_taken { Ok(()) } else { Err(self.lost().await) }
+    }
+
+    /// Finds out what pages have in common, and gives them back.
+    pub(crate) async fn learn(
+        &mut self,
+        sample: Sampled,
+    ) -> Result<(Sampled, Templates), VisitError> {
+        let (learned_out, learned) = oneshot::channel();
+        // Some of them may be long.
+        let is_taken = match &self.long_jobs {
+            Some(jobs) => jobs.send(Job::Learn(sample, learned_out)).await.is_ok(),
+            None => false,
+        };
+        match learned.await {
+            Ok(learned) if is_taken => Ok(learned),
+            _ => Err(self.lost().await),
+        }
     }
 
     /// Tells the writer something.
@@ -144,9 +178,9 @@ impl Crew {
 
     /// Ends the threads; gives what was written.
     pub(crate) async fn end(self) -> Result<Outlook, VisitError> {
-        let Self { jobs, writes, written, mut notes, .. } = self;
+        let Self { jobs, long_jobs, writes, written, mut notes, .. } = self;
         // Workers end without jobs, and the writer ends with the last of them.
-        drop((jobs, writes));
+        drop((jobs, long_jobs, writes));
         let outlook = written.await.map_err(|_| VisitError::Worker)??;
         while let Some(message) = notes.recv().await {
             if matches!(message, Message::Lost) {
@@ -159,7 +193,7 @@ impl Crew {
     /// Why nothing can be written any more.
     async fn lost(&mut self) -> VisitError {
         // Where only a worker is gone, the others and the writer still wait.
-        (self.jobs, self.writes) = (None, None);
+        (self.jobs, self.long_jobs, self.writes) = (None, None, None);
         match (&mut self.written).await {
             Ok(Err(error)) => error,
             _ => VisitError::Worker,
@@ -179,14 +213,28 @@ fn room_of(raw: &Raw) -> u32 {
 fn read_all(jobs: &Mutex<Receiver<Job>>, writes: &Sender<Write>, notes: &UnboundedSender<Message>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-        let Some(Job { raw, depth, room }) = job else { return };
+        let (raw, depth, room) = match job {
+            None => return,
+            Some(Job::Read { raw, depth, room }) => (raw, depth, room),
+            Some(Job::Learn(sample, learned)) => {
+                drop(learned.send(learn(sample)));
+                continue;
+            }
+        };
         let mut alarm = Alarm { notes, is_lost: true };
-        let Some(note) = work(raw, depth, writes) else { return };
+        let Some(note) = work(*raw, depth, writes) else { return };
         alarm.is_lost = false;
         drop(room);
         // Whoever has gone does not want to know.
         drop(notes.send(Message::Note(Box::new(note))));
     }
+}
+
+fn learn(sample: Sampled) -> (Sampled, Templates) {
+    let sketches: Vec<Sketch> = sample.iter().filter_map(|(raw, _)| page::sketch(raw)).collect();
+    let mut templates = Templates::default();
+    templates.adapt(&sketches, &[]);
+    (sample, templates)
 }
 
 /// Tells the walk where a worker ends without having done its work.

@@ -3,9 +3,11 @@
 //! A pure function of the answer, what is known of the page, and the site's
 //! templates; run by worker threads beside the fetching.
 
+use std::borrow::Cow;
+
 use rutter_arc::Entry as ArcEntry;
-use rutter_extract::{Extraction, Limits, Options, Use, html, markdown};
-use rutter_fetch::{Fetched, What};
+use rutter_extract::{Extraction, Limits, Options, Sketch, Use, html, markdown};
+use rutter_fetch::{Body, Fetched, What};
 use rutter_page::{LanguageTag, LineDigest, PageUrl, Timestamp, Tree};
 use rutter_store::{Item, PageRow, Source, Withheld};
 use serde::Serialize;
@@ -113,11 +115,28 @@ pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
     }
 }
 
+/// The bytes of a page with their codings undone.
+fn text(answer: &Fetched) -> Result<Cow<'_, [u8]>, NoPage> {
+    match (&answer.body, &answer.fields.content_encoding) {
+        // A long page need not lie here twice.
+        (Body::Memory(bytes), None) => Ok(Cow::Borrowed(bytes)),
+        _ => answer.text(What::Page).map(Cow::Owned).map_err(|_| NoPage::Broken),
+    }
+}
+
+/// What a page of HTML shows of the layout of its site.
+pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
+    let text = text(&raw.answer).ok()?;
+    let charset = raw.answer.fields.charset();
+    (kind(&raw.answer) == Some(Text::Html))
+        .then(|| Sketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
+}
+
 /// Reads a page; why not where it cannot be.
 pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
     let Raw { url, answer, row, mut said, template, token, now, marks, .. } = raw;
     let kind = kind(&answer).ok_or_else(|| not_a_page(&answer))?;
-    let text = answer.text(What::Page).map_err(|_| NoPage::Broken)?;
+    let text = text(&answer)?;
     let dated = answer.validators.modified().filter(|time| {
         let near = answer.fields.date.unwrap_or(now).min(now);
         UNSTABLE < near.seconds_since(*time)
