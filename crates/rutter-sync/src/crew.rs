@@ -24,14 +24,14 @@ use crate::writer::{Write, Writer};
 /// Pages that wait to be read.
 const WAITING: usize = 64;
 /// Pages that wait to be written.
-const WRITTEN: usize = 256;
+const WRITTEN: usize = 64;
 /// Kibibytes of pages that wait to be read or are being read. Reading takes
 /// about ten times a page's bytes, so a page of this size is read alone.
-const ROOM: u32 = 4 << 10;
+const ROOM: u32 = 2 << 10;
 /// Kibibytes of a page from which it is long: one thread reads all of these,
 /// so that the memory they take is taken once. (An allocator keeps what a
 /// thread used for that thread.)
-const LONG: u32 = 256;
+const LONG: u32 = 128;
 /// What a compressed page may take more than its bytes, by experience.
 const PACKED: usize = 6;
 

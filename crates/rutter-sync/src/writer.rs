@@ -20,7 +20,7 @@ use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
 const BATCH: usize = 1_000;
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_BYTES: usize = 2 << 20;
 /// Validators that are remembered together.
 const MARKS: usize = 5_000;
 
