@@ -273,6 +273,35 @@ fn ours_two_at_once_and_a_signal() {
 }
 
 #[test]
+fn ours_a_second_signal_waits_for_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server();
+    let site = format!("http://{}", server.address());
+    // So long that what is written down soon fills the pipe nobody reads, and
+    // the thread that does all the work waits there.
+    let paths: Vec<String> = (0..200).map(|n| format!("/{n}/{}", "a".repeat(1000))).collect();
+    server
+        .route("/robots.txt", [Reply::status(404)])
+        .fallback(Reply::ok("text/html", page("/", "calm")));
+    let urls = paths.iter().map(|path| format!("{site}{path}\n")).collect::<String>();
+    server.route("/sitemap.xml", [Reply::ok("text/plain", urls)]);
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = start(folder.path(), &[&site, "--log", "pipe"]);
+    let unread = fs::File::open(&pipe).unwrap();
+    while server.seen().len() < 50 {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    interrupt(&child);
+    assert_eq!(ended(child).0, 2);
+    drop(unread);
+    // The replica is as sound as after any other end.
+    let (code, _, talk) = run(folder.path(), &["status"]);
+    assert!(code == 0 || talk.contains("there is no replica"), "{talk}");
+}
+
+#[test]
 fn ours_a_watch_goes_on_after_a_round_that_failed() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
