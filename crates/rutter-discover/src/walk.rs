@@ -651,10 +651,8 @@ impl Walk<'_> {
         let site = self.found.site.clone();
         let is_allowed = |text: &str| {
             let settings = client.settings();
-            Url::parse(text).is_ok_and(|url| {
-                let is_safe = url.scheme() == "https" || settings.allow_http;
-                is_safe && settings.hosts.allows(&site, &url)
-            })
+            Url::parse(text)
+                .is_ok_and(|url| settings.allows_scheme(&url) && settings.hosts.allows(&site, &url))
         };
         let mut whole = Gathered::default();
         let mut done = BTreeSet::new();

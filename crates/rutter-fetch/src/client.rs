@@ -47,7 +47,8 @@ pub struct Settings {
     pub connections: usize,
     /// Which addresses may be connected to.
     pub guard: Guard,
-    /// Whether plain http is allowed.
+    /// Whether plain http is allowed; where loopback is, it is allowed there
+    /// in any case.
     pub allow_http: bool,
     /// Which ports may be asked.
     pub ports: Ports,
@@ -97,6 +98,20 @@ impl Settings {
         match &self.contact {
             Some(contact) => format!("{} (+{contact})", self.agent),
             None => self.agent.clone(),
+        }
+    }
+
+    /// Tells whether the scheme of an address may be used: https, or plain
+    /// http where that is allowed.
+    pub fn allows_scheme(&self, url: &Url) -> bool {
+        self.rules().allows_scheme(url)
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            allow_http: self.allow_http,
+            allow_loopback: self.guard.allow_loopback,
+            ports: self.ports.clone(),
         }
     }
 
@@ -152,7 +167,7 @@ impl Client {
             use std::hash::{BuildHasher, RandomState};
             RandomState::new().hash_one(0)
         });
-        let rules = Rules { allow_http: settings.allow_http, ports: settings.ports.clone() };
+        let rules = settings.rules();
         let inner = Inner {
             settings,
             rules,

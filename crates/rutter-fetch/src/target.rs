@@ -85,7 +85,30 @@ impl Hosts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     pub(crate) allow_http: bool,
+    /// Whether loopback may be asked, and plain http there.
+    pub(crate) allow_loopback: bool,
     pub(crate) ports: Ports,
+}
+
+impl Rules {
+    pub(crate) fn allows_scheme(&self, url: &Url) -> bool {
+        match url.scheme() {
+            "https" => true,
+            "http" => self.allow_http || (self.allow_loopback && is_loopback(url)),
+            _ => false,
+        }
+    }
+}
+
+/// An address of this machine, or its name. Another name may lead there today
+/// and elsewhere tomorrow.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
+        None => false,
+    }
 }
 
 /// Where a checked address leads.
@@ -129,7 +152,7 @@ impl Target {
     pub(crate) fn check(url: &Url, rules: &Rules) -> Result<Self, Refused> {
         let is_https = match url.scheme() {
             "https" => true,
-            "http" if rules.allow_http => false,
+            "http" if rules.allows_scheme(url) => false,
             "http" => return Err(Refused::PlainHttp),
             other => return Err(Refused::Scheme(rutter_finding::quoted(other))),
         };
@@ -201,6 +224,31 @@ mod tests {
         Url::parse(text).unwrap()
     }
 
+    #[test]
+    fn ours_plain_http_is_for_loopback_where_only_that_is_allowed() {
+        let rules = Rules { allow_loopback: true, ..Rules::default() };
+        for (text, is_fine) in [
+            ("http://127.0.0.1:8080/", true),
+            ("http://127.9.9.9/", true),
+            ("http://[::1]:8080/", true),
+            ("http://localhost:8080/", true),
+            ("http://LOCALHOST./", true),
+            ("https://harbour.example/", true),
+            ("http://harbour.example/", false),
+            ("http://localhost.example/", false),
+            ("http://10.0.0.1/", false),
+        ] {
+            let checked = Target::check(&Url::parse(text).unwrap(), &rules);
+            assert_eq!(checked.is_ok(), is_fine, "{text}");
+            if !is_fine {
+                assert!(matches!(checked, Err(Refused::PlainHttp)), "{text}");
+            }
+        }
+        assert!(
+            Target::check(&Url::parse("http://127.0.0.1/").unwrap(), &Rules::default()).is_err()
+        );
+    }
+
     #[test] // SCP-191 SCP-193 D12
     fn spec_what_is_seen_without_asking() {
         let rules = Rules::default();
@@ -219,7 +267,8 @@ mod tests {
         let target = Target::check(&url("https://H.example.:443/a#b"), &rules).unwrap();
         assert_eq!(target.origin.authority(), "h.example");
         assert_eq!(target.url.fragment(), None);
-        let rules = Rules { allow_http: true, ports: Ports::Only(vec![80]) };
+        let ports = Ports::Only(vec![80]);
+        let rules = Rules { allow_http: true, allow_loopback: false, ports };
         assert!(Target::check(&url("http://h.example/"), &rules).is_ok());
         assert!(Target::check(&url("https://h.example/"), &rules).is_err());
     }

@@ -110,6 +110,17 @@ impl Visitor {
         Self { client: Client::new(settings, means), store, spools, options }
     }
 
+    /// The same visitor, for a site that has these other origins (D88).
+    #[must_use]
+    pub fn with_aliases(&self, aliases: Vec<String>) -> Self {
+        Self {
+            client: self.client.clone(),
+            store: Arc::clone(&self.store),
+            spools: self.spools.clone(),
+            options: Options { aliases, ..self.options.clone() },
+        }
+    }
+
     /// Brings the replica of a site up to date, by the cheapest honest way.
     pub async fn visit(&self, site: &Url, watcher: &dyn Watcher) -> Result<Report, VisitError> {
         let tally = Arc::new(Tally::default());
@@ -214,6 +225,11 @@ impl Visitor {
         let mut memo = Memo::read(&origin, policy)?;
         // A hold that is not said again is none.
         let held = std::mem::take(&mut memo.held);
+        // Those that were named once stay until others are.
+        let named = Some(&self.options.aliases).filter(|aliases| !aliases.is_empty());
+        let known_aliases = known.as_ref().map(|publisher| &publisher.aliases);
+        let aliases = named.or(known_aliases).cloned().unwrap_or_default();
+        let gate = Arc::new(Gate::new(&origin, &aliases));
         let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
         shelf.sweep(now.plus_seconds(-self.options.spools_kept));
@@ -225,7 +241,7 @@ impl Visitor {
             hold,
             shelf,
             memo,
-            gate: Arc::new(Gate::new(&origin, &self.options.aliases)),
+            gate,
             tally: Arc::clone(tally),
             now,
             brought,

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
-use rutter_store::{OpenError, QueryError, Storage};
+use rutter_store::{CommitError, LeaseError, OpenError, QueryError, StageError, Storage};
+use rutter_sync::VisitError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,32 +58,30 @@ impl Exit {
             Some(_) => return Some(Self::Network),
             None => {}
         }
+        if let Some(storage) = storage_of(cause) {
+            return Some(Self::of_storage(storage));
+        }
         match cause.downcast_ref() {
-            Some(OpenError::Storage(storage)) => return Some(Self::of_storage(storage)),
+            Some(OpenError::NotAReplica | OpenError::Newer { .. }) => return Some(Self::Integrity),
             Some(_) => return Some(Self::Failure),
             None => {}
         }
         match cause.downcast_ref() {
-            Some(QueryError::Storage(storage)) => return Some(Self::of_storage(storage)),
             Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) => {
                 return Some(Self::Integrity);
             }
             Some(_) => return Some(Self::Failure),
             None => {}
         }
-        if let Some(rutter_store::WriteError::Storage(storage)) = cause.downcast_ref() {
-            return Some(Self::of_storage(storage));
-        }
         match cause.downcast_ref() {
-            Some(rutter_sync::VisitError::Paused { .. }) => return Some(Self::Network),
-            // An error that only passes another on hides it from the chain.
+            Some(VisitError::Paused { .. }) => return Some(Self::Network),
             Some(
-                rutter_sync::VisitError::Query(QueryError::Storage(storage))
-                | rutter_sync::VisitError::Write(rutter_store::WriteError::Storage(storage)),
-            ) => return Some(Self::of_storage(storage)),
+                VisitError::Stage(StageError::Quota { .. })
+                | VisitError::Commit(CommitError::Quota { .. }),
+            ) => return Some(Self::Refused),
             _ => {}
         }
-        if let Some(rutter_store::CommitError::MassDeletion { .. }) = cause.downcast_ref() {
+        if let Some(CommitError::MassDeletion { .. }) = cause.downcast_ref() {
             return Some(Self::Refused);
         }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
@@ -112,6 +111,36 @@ impl Exit {
             _ => None,
         }
     }
+}
+
+/// The trouble with a replica that an error speaks of. An error that only
+/// passes another on hides it from the chain, so each is opened here.
+pub(crate) fn storage_of<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e Storage> {
+    if let Some(storage) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    if let Some(OpenError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    if let Some(QueryError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    if let Some(rutter_store::WriteError::Storage(storage)) = cause.downcast_ref() {
+        return Some(storage);
+    }
+    match cause.downcast_ref()? {
+        VisitError::Query(QueryError::Storage(storage))
+        | VisitError::Write(rutter_store::WriteError::Storage(storage))
+        | VisitError::Lease(LeaseError::Storage(storage))
+        | VisitError::Stage(StageError::Storage(storage))
+        | VisitError::Commit(CommitError::Storage(storage)) => Some(storage),
+        _ => None,
+    }
+}
+
+/// Tells whether an error says that a replica is damaged.
+pub(crate) fn is_damage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(storage_of(cause), Some(Storage::Damaged(_))))
 }
 
 /// Tells whether whoever reads our output has seen enough.

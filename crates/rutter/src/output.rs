@@ -8,7 +8,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
-use rutter_store::{OpenError, QueryError};
+use rutter_store::{OpenError, QueryError, Storage};
 
 use crate::config::Fault;
 
@@ -149,6 +149,18 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(OpenError::Missing) = cause.downcast_ref() {
         return Some("`rutter sync SITE` makes one; --store FILE names another".to_owned());
+    }
+    if let Some(OpenError::NotAReplica) = cause.downcast_ref() {
+        let hint = "--store FILE names another; if it was one, put a copy in its place, \
+                    or move it away and sync anew";
+        return Some(hint.to_owned());
+    }
+    if let Some(OpenError::Newer { .. }) = cause.downcast_ref() {
+        return Some("use that version, or name another replica with --store".to_owned());
+    }
+    if let Some(Storage::Damaged(_)) = crate::exit::storage_of(cause) {
+        let hint = "put a copy in its place, or move the file away and sync anew";
+        return Some(hint.to_owned());
     }
     if let Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) = cause.downcast_ref() {
         let hint = "begin anew: `rutter changes --now`, then all pages, then go on from there";

@@ -20,6 +20,8 @@ use rutter_store::{
     SqliteStore, Store, Withheld,
 };
 
+use crate::exit::is_damage;
+
 /// Which replica.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StoreArgs {
@@ -43,11 +45,38 @@ impl StoreArgs {
         self.open_for(Access::Write)
     }
 
-    /// Opens it to be written; makes one where there is none.
-    pub(crate) fn make(&self) -> anyhow::Result<Arc<dyn Store>> {
+    /// Opens it to be written; makes one where there is none, and says what
+    /// was made.
+    pub(crate) fn make(&self) -> anyhow::Result<(Arc<dyn Store>, Made)> {
         let folder = rutter_scp::folder_of(&self.store);
+        let made = Made { file: !self.store.exists(), folder: !folder.exists() };
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        Ok(Arc::new(self.open_for(Access::Write)?))
+        Ok((Arc::new(self.open_for(Access::Write)?), made))
+    }
+
+    /// Takes away what was made, where nothing came into it: whoever asks
+    /// later should hear that there is no replica.
+    pub(crate) fn unmake(&self, made: Made) {
+        // Where somebody else has it open, or it cannot go, it stays.
+        if !made.file || !rutter_store::remove_unused(&self.store).unwrap_or(false) {
+            return;
+        }
+        // Only empty folders go.
+        let spools = self.spools();
+        for folder in std::fs::read_dir(&spools).into_iter().flatten().flatten() {
+            drop(std::fs::remove_dir(folder.path()));
+        }
+        drop(std::fs::remove_dir(spools));
+        if made.folder {
+            drop(std::fs::remove_dir(rutter_scp::folder_of(&self.store)));
+        }
+    }
+
+    /// Says which file an error is about, where that is damaged.
+    pub(crate) fn named(&self, error: anyhow::Error) -> anyhow::Error {
+        let name = self.store.display().to_string();
+        let is_named = error.chain().any(|cause| cause.to_string() == name);
+        if is_damage(&error) && !is_named { error.context(name) } else { error }
     }
 
     /// Opens it for questions; an empty one in memory where there is none.
@@ -69,6 +98,13 @@ impl StoreArgs {
         let options = Options { access, ..Options::default() };
         SqliteStore::open(&self.store, options).with_context(|| self.store.display().to_string())
     }
+}
+
+/// What was made for a replica.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Made {
+    file: bool,
+    folder: bool,
 }
 
 /// Which site of a replica.
@@ -93,9 +129,15 @@ impl SiteArgs {
         let Some(text) = &self.site else { return Ok(None) };
         for scheme in ["", "https://", "http://"] {
             let Ok(url) = Url::parse(&format!("{scheme}{text}")) else { continue };
-            let found = store.publisher(&url.origin().ascii_serialization())?;
+            let origin = url.origin().ascii_serialization();
+            let found = store.publisher(&origin)?;
             if found.is_some() {
                 return Ok(found);
+            }
+            // A name of its own goes before one that another claims.
+            let claims = |it: &Publisher| it.aliases.contains(&origin);
+            if let Some(found) = store.publishers()?.into_iter().find(claims) {
+                return Ok(Some(found));
             }
         }
         anyhow::bail!("--site {}: the replica has no such site", quoted(text))

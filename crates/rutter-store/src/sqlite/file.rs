@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -73,6 +74,8 @@ pub(super) fn has_log(path: &Path) -> bool {
 pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
+    // Whoever has it keeps it; there is nothing to wait for.
+    connection.busy_timeout(Duration::ZERO)?;
     // Leaving the log succeeds only where nobody else has the file open.
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get(0))?;

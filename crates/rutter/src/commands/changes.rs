@@ -43,6 +43,10 @@ fn parse_cursor(text: &str) -> Result<Cursor, String> {
 const PIECE: usize = 1_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     if args.now {
         end(store.cursor()?, false, out)?;

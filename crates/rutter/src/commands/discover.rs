@@ -1,18 +1,22 @@
 //! `rutter discover`: what a site offers to machines, where it says so, and
 //! which way of reading it would be taken.
 
-use std::sync::{Arc, Mutex};
+mod journal;
+
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung};
-use rutter_fetch::{Client, Guard, Means, Proxies, Record, Settings, Url};
+use rutter_fetch::{Client, Guard, Means, Proxies, Settings, Url};
 use rutter_finding::{FindingSink, Mode, Report, visible};
 use serde_json::json;
 
 use crate::commands::{bytes, counted, now, say_findings};
 use crate::exit::Exit;
 use crate::output::Output;
+use journal::Journal;
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -48,6 +52,13 @@ pub(crate) struct NetArgs {
     /// Let a proxy resolve names that cannot be resolved here
     #[arg(long)]
     trust_proxy: bool,
+    /// Connections to one host at the same time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    connections: u8,
+    /// Write down every request, pause, redirect and refusal and every new
+    /// host, one JSON object a line, at the end of this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 }
 
 impl NetArgs {
@@ -61,12 +72,20 @@ impl NetArgs {
         Ok(Settings {
             pace,
             contact: self.contact.clone(),
-            allow_http: self.allow_http || self.allow_loopback,
+            connections: usize::from(self.connections),
+            // Where loopback is allowed, plain http is allowed there.
+            allow_http: self.allow_http,
             guard: Guard { allow_loopback: self.allow_loopback, ..Guard::default() },
             proxies: Proxies::from_lookup(|name| std::env::var(name).ok())?,
             trust_proxy: self.trust_proxy,
             ..Settings::default()
         })
+    }
+
+    /// The network of this machine, and what is written down of its use.
+    pub(crate) fn means(&self) -> anyhow::Result<(Means, Arc<Journal>)> {
+        let journal = Arc::new(Journal::open(self.log.as_deref())?);
+        Ok((Means::system(Arc::clone(&journal) as _), journal))
     }
 }
 
@@ -77,18 +96,15 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         format!("https://{}", args.site)
     };
     let site = Url::parse(&text).with_context(|| format!("`{}` is not an address", args.site))?;
-    let log: Arc<Mutex<Vec<Record>>> = Arc::default();
-    let client = Client::new(args.net.settings()?, Means::system(Arc::clone(&log) as _));
+    let (means, journal) = args.net.means()?;
+    let client = Client::new(args.net.settings()?, means);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let bounds = if args.all { Bounds::ALL } else { Bounds::LOOK };
     let memory = Memory::default();
     let found = runtime
         .block_on(rutter_discover::discover(&client, &site, &memory, bounds, &mut ()))
         .context("the site cannot be visited")?;
-    let n_requests = log.lock().map_or(0, |records| {
-        let asked = |record: &&Record| matches!(record.event, rutter_fetch::Event::Asked { .. });
-        records.iter().filter(asked).count() as u64
-    });
+    let n_requests = journal.requests();
     if args.json {
         write_json(&found, n_requests, out)?;
     } else {

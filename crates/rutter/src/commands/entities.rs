@@ -27,6 +27,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let name = args.name.as_ref().map(|name| name.to_lowercase());
     let mut n_shown = 0;

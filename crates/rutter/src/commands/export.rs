@@ -78,6 +78,10 @@ trait Sink {
 const TRIES: u32 = 3;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let is_table = matches!(args.format, Format::Jsonl | Format::Csv);
     anyhow::ensure!(is_table || !args.withheld, "--withheld: goes with jsonl and csv");
     anyhow::ensure!(

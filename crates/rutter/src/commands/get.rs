@@ -45,6 +45,10 @@ impl Format {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let is_bare = Url::parse(&args.url).is_err();
     let url = if is_bare { format!("https://{}", args.url) } else { args.url.clone() };

@@ -30,6 +30,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let selection = Selection {
         publisher: args.site.publisher(&store)?.map(|publisher| publisher.id),

@@ -1,11 +1,10 @@
 //! `rutter policy`: what a site says about the use of its pages.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Subcommand;
-use rutter_fetch::{Means, Url};
+use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_sync::{Options, Visitor};
 use serde_json::{Value, json};
@@ -42,11 +41,12 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
         if args.url.contains("://") { args.url.clone() } else { format!("https://{}", args.url) };
     let url = Url::parse(&text).with_context(|| format!("`{}` is not an address", args.url))?;
     let store = args.store.look()?;
-    let means = Means::system(Arc::new(()));
+    let (means, _) = args.net.means()?;
     let spools = PathBuf::new();
     let visitor = Visitor::new(args.net.settings()?, means, store, spools, Options::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let found = runtime.block_on(visitor.explain(&url))?;
+    let found = runtime.block_on(visitor.explain(&url));
+    let found = found.map_err(|error| args.store.named(error.into()))?;
     let withheld = found.verdict.withheld;
     if args.json {
         let statements: Vec<Value> = found

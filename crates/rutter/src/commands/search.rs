@@ -31,6 +31,10 @@ pub(crate) struct Args {
 const PIECE: u64 = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let text = args.query.join(" ");
     let Some(query) = Query::parse(&text) else { anyhow::bail!("the query has no words") };
     let store = args.store.open()?;

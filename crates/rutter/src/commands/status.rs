@@ -33,6 +33,10 @@ struct Standing {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    answer(args, out).map_err(|error| args.store.named(error))
+}
+
+fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let mut standings = Vec::new();
     for publisher in args.site.publishers(&store)? {

@@ -1,24 +1,27 @@
 //! `rutter sync`: keeps a replica of sites, by the cheapest honest way.
 
-use std::path::{Path, PathBuf};
+mod signals;
+mod sites;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
-use rutter_fetch::{Means, Url};
+use rutter_fetch::Url;
 use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
 use rutter_scp::MassDeletion;
-use rutter_store::Store;
+use rutter_store::{Quota, Store};
 use rutter_sync::{Event, Kind, Options, Preview, Proof, Report, VisitError, Visitor, Watcher};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
 use crate::commands::discover::NetArgs;
 use crate::commands::{bytes, counted, say_findings};
-use crate::exit::Exit;
+use crate::exit::{Exit, is_damage};
 use crate::output::{Output, Progress};
-use crate::replica::StoreArgs;
+use crate::replica::{Made, StoreArgs};
+use signals::Signals;
+use sites::{Named, sites};
 
 /// Sites that are visited at the same time.
 const AT_ONCE: usize = 64;
@@ -30,7 +33,8 @@ pub(crate) struct Args {
     /// Addresses of sites; https:// where no scheme is given
     #[arg(value_name = "SITE", required_unless_present = "file")]
     sites: Vec<String>,
-    /// A file with one site on each line; `#` begins a remark
+    /// A file with one site on each line, other addresses of the same site
+    /// behind it; `#` begins a remark
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -48,13 +52,21 @@ pub(crate) struct Args {
     /// Let more than half of a section's pages go at once
     #[arg(long)]
     allow_mass_delete: bool,
-    /// Another address of the same site, whose pages belong to it
+    /// Another address of the same site, whose pages belong to it; remembered.
+    /// Goes with exactly one SITE
     #[arg(long, value_name = "ORIGIN")]
     alias: Vec<String>,
     /// Pages that are asked for one by one in a visit, where a site has no
     /// collections
     #[arg(long, value_name = "N", default_value_t = Options::default().most_pages)]
     most_pages: u64,
+    /// Pages that one site may have in the replica; a collection with more is
+    /// refused
+    #[arg(long, value_name = "N", default_value_t = Quota::USUAL.pages)]
+    quota_pages: u64,
+    /// Bytes that the pages of one site may fill; those beyond keep no words
+    #[arg(long, value_name = "BYTES", default_value_t = Quota::USUAL.bytes)]
+    quota_bytes: u64,
     /// Print one JSON object for each site
     #[arg(long)]
     json: bool,
@@ -63,56 +75,67 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    let sites = sites(&args.sites, args.file.as_deref())?;
+    let sites = sites(&args.sites, &args.alias, args.file.as_deref())?;
     let options = Options {
         mass_deletion: if args.allow_mass_delete {
             MassDeletion::Allowed
         } else {
             MassDeletion::Refused
         },
-        aliases: args.alias.clone(),
         most_pages: args.most_pages,
+        quota: Quota { pages: args.quota_pages, bytes: args.quota_bytes },
         ..Options::default()
     };
-    let store: Arc<dyn Store> = if args.dry_run {
-        args.store.look()?
+    let (settings, (means, _)) = (args.net.settings()?, args.net.means()?);
+    let mut signals = Signals::listen()?;
+    let (store, made): (Arc<dyn Store>, Made) = if args.dry_run {
+        (args.store.look()?, Made::default())
     } else if args.audit {
         // What is not there cannot be proved, and is not made.
-        Arc::new(args.store.open_to_write()?)
+        (Arc::new(args.store.open_to_write()?), Made::default())
     } else {
         args.store.make()?
     };
-    let means = Means::system(Arc::new(()));
-    let visitor = Visitor::new(args.net.settings()?, means, store, args.store.spools(), options);
+    let visitor = Visitor::new(settings, means, store, args.store.spools(), options);
     let visitor = Arc::new(visitor);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut stop = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        loop {
-            let round = async {
-                if args.audit {
-                    audit(&visitor, &sites, args.json, out).await
-                } else if args.dry_run {
-                    preview(&visitor, &sites, args.json, out).await
-                } else {
-                    visit(&visitor, &sites, args.json, out).await
-                }
-            };
-            let exit = tokio::select! {
-                exit = round => exit?,
-                _ = stop.recv() => return Ok(ended(args, out)),
-                _ = interrupt.recv() => return Ok(ended(args, out)),
-            };
-            out.flush()?;
-            let Some(seconds) = args.watch else { return Ok(exit) };
-            tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
-                _ = stop.recv() => return Ok(Exit::Clean),
-                _ = interrupt.recv() => return Ok(Exit::Clean),
+    let ended = runtime.block_on(rounds(args, &visitor, &sites, &mut signals, out));
+    // Whoever still writes is not waited for: a commit is there or it is not.
+    runtime.shutdown_background();
+    drop(visitor);
+    args.store.unmake(made);
+    ended
+}
+
+/// One round, or one after another.
+async fn rounds(
+    args: &Args,
+    visitor: &Arc<Visitor>,
+    sites: &[Named],
+    signals: &mut Signals,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    loop {
+        let round = async {
+            if args.audit {
+                audit(args, visitor, sites, out).await
+            } else if args.dry_run {
+                preview(args, visitor, sites, out).await
+            } else {
+                visit(args, visitor, sites, out).await
             }
+        };
+        let exit = tokio::select! {
+            exit = round => exit?,
+            () = signals.come() => return Ok(ended(args, out)),
+        };
+        out.flush()?;
+        let Some(seconds) = args.watch else { return Ok(exit) };
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
+            () = signals.come() => return Ok(Exit::Clean),
         }
-    })
+    }
 }
 
 /// A signal ends what goes on for ever, and interrupts what does not.
@@ -122,42 +145,6 @@ fn ended(args: &Args, out: &mut Output) -> Exit {
     }
     out.say(format_args!("interrupted: what was committed stays, and the next sync goes on"));
     Exit::Failure
-}
-
-/// Sites of the command line and of a file, each once.
-pub(crate) fn sites(given: &[String], file: Option<&Path>) -> anyhow::Result<Vec<Url>> {
-    let mut lines: Vec<(String, String)> =
-        given.iter().map(|site| (site.clone(), site.clone())).collect();
-    if let Some(file) = file {
-        let text = if file == Path::new("-") {
-            std::io::read_to_string(std::io::stdin())
-        } else {
-            std::fs::read_to_string(file)
-        };
-        let text = text.with_context(|| file.display().to_string())?;
-        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if !line.is_empty() {
-                let place = format!("{}:{}", file.display(), at + 1);
-                lines.push((place, line.to_owned()));
-            }
-        }
-    }
-    let mut sites: Vec<Url> = Vec::new();
-    for (place, line) in lines {
-        let text = if line.contains("://") { line } else { format!("https://{line}") };
-        let mut url = Url::parse(&text).with_context(|| format!("{place}: not an address"))?;
-        let is_open = url.username().is_empty() && url.password().is_none();
-        anyhow::ensure!(is_open, "a site is named without user and password");
-        url.set_path("/");
-        url.set_query(None);
-        url.set_fragment(None);
-        if !sites.contains(&url) {
-            sites.push(url);
-        }
-    }
-    anyhow::ensure!(!sites.is_empty(), "no site is named");
-    Ok(sites)
 }
 
 /// Tells whoever watches the terminal.
@@ -181,9 +168,9 @@ impl Watcher for Shown {
 }
 
 async fn visit(
+    args: &Args,
     visitor: &Arc<Visitor>,
-    sites: &[Url],
-    is_json: bool,
+    sites: &[Named],
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let shown = Arc::new(Shown(Progress::new()));
@@ -192,41 +179,59 @@ async fn visit(
     let mut exit = Exit::Clean;
     loop {
         while running.len() < AT_ONCE
-            && let Some(site) = waiting.next()
+            && let Some(Named { url, aliases }) = waiting.next()
         {
-            let (visitor, shown) = (Arc::clone(visitor), Arc::clone(&shown));
+            let (visitor, shown) = (visitor.with_aliases(aliases), Arc::clone(&shown));
             running.spawn(async move {
-                let result = visitor.visit(&site, shown.as_ref()).await;
-                (site, result)
+                let result = visitor.visit(&url, shown.as_ref()).await;
+                (url, result)
             });
         }
-        let Some(done) = running.join_next().await else {
-            visitor.maintain()?;
-            return Ok(exit);
+        let Some(done) = running.join_next().await else { break };
+        let (site, result) = match done {
+            Ok(done) => done,
+            // One site that cannot be dealt with is not the end of the others.
+            Err(error) => {
+                out.error(&error.into());
+                exit = exit.max(Exit::Failure);
+                continue;
+            }
         };
-        let (site, result) = done?;
         shown.0.done(site.as_str().trim_end_matches('/'));
         let one = match result {
             Ok(report) => {
-                if is_json {
+                if args.json {
                     write_json(&report, out)?;
                 } else {
                     write_text(&report, out)?;
                 }
                 exit_of(&report)
             }
-            Err(error) => {
-                let error = anyhow::Error::from(error).context(site.to_string());
-                if is_json {
-                    let text = format!("{error:#}");
-                    writeln!(out.data(), "{}", json!({"site": site.as_str(), "error": text}))?;
-                }
-                out.error(&error);
-                Exit::of(&error)
-            }
+            Err(error) => failed(args, &site, error, out)?,
         };
         exit = exit.max(one);
     }
+    // The pages are in; a replica that is not tidied now is tidied next time.
+    if let Err(error) = visitor.maintain() {
+        let error = args.store.named(error.into());
+        if is_damage(&error) {
+            out.error(&error);
+            return Ok(exit.max(Exit::Integrity));
+        }
+        out.say(format_args!("warning: the replica was not tidied: {error:#}"));
+    }
+    Ok(exit)
+}
+
+/// Says why a site came to nothing.
+fn failed(args: &Args, site: &Url, error: VisitError, out: &mut Output) -> anyhow::Result<Exit> {
+    let error = args.store.named(error.into()).context(site.to_string());
+    if args.json {
+        let text = format!("{error:#}");
+        writeln!(out.data(), "{}", json!({"site": site.as_str(), "error": text}))?;
+    }
+    out.error(&error);
+    Ok(Exit::of(&error))
 }
 
 /// The gravest trouble decides.
@@ -359,19 +364,17 @@ fn write_json(report: &Report, out: &mut Output) -> anyhow::Result<()> {
 }
 
 async fn audit(
+    args: &Args,
     visitor: &Visitor,
-    sites: &[Url],
-    is_json: bool,
+    sites: &[Named],
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
-    for site in sites {
-        let audit = match visitor.audit(site).await {
+    for Named { url, aliases } in sites {
+        let audit = match visitor.with_aliases(aliases.clone()).audit(url).await {
             Ok(audit) => audit,
             Err(error) => {
-                let error = anyhow::Error::from(error).context(site.to_string());
-                out.error(&error);
-                exit = exit.max(Exit::of(&error));
+                exit = exit.max(failed(args, url, error, out)?);
                 continue;
             }
         };
@@ -384,7 +387,7 @@ async fn audit(
             };
             (name.clone(), word, detail)
         });
-        if is_json {
+        if args.json {
             let sections: Vec<Value> = sections
                 .map(|(name, word, detail)| json!({"section": name, "proof": word, "detail": detail}))
                 .collect();
@@ -416,21 +419,17 @@ async fn audit(
 }
 
 async fn preview(
+    args: &Args,
     visitor: &Visitor,
-    sites: &[Url],
-    is_json: bool,
+    sites: &[Named],
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
-    for site in sites {
-        match visitor.preview(site).await {
-            Ok(preview) if is_json => write_preview_json(&preview, out)?,
+    for Named { url, .. } in sites {
+        match visitor.preview(url).await {
+            Ok(preview) if args.json => write_preview_json(&preview, out)?,
             Ok(preview) => write_preview(&preview, out)?,
-            Err(error) => {
-                let error = anyhow::Error::from(error).context(site.to_string());
-                out.error(&error);
-                exit = exit.max(Exit::of(&error));
-            }
+            Err(error) => exit = exit.max(failed(args, url, error, out)?),
         }
     }
     Ok(exit)

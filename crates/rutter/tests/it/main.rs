@@ -28,6 +28,7 @@ mod repository;
 mod serve;
 mod spxi;
 mod sync;
+mod sync_line;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -2,13 +2,12 @@
 //! every layer of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use rutter_check::{
     Closed, Home, Judging, Known, LiveBounds, SiteJudging, SiteOutcome, check_folder, check_live,
 };
-use rutter_fetch::{Client, Means, Record, Url};
+use rutter_fetch::{Client, Url};
 
 use crate::commands::discover::NetArgs;
 use crate::config::flags::Flags;
@@ -71,8 +70,8 @@ pub(crate) fn live(
     judging: Judging,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
-    let log: Arc<Mutex<Vec<Record>>> = Arc::default();
-    let client = Client::new(args.net.settings()?, Means::system(Arc::clone(&log) as _));
+    let (means, journal) = args.net.means()?;
+    let client = Client::new(args.net.settings()?, means);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = tempfile::tempdir().context("a folder for what is fetched")?;
     let bounds = LiveBounds {
@@ -86,10 +85,7 @@ pub(crate) fn live(
     let judging = SiteJudging { judging, threads, types: Vec::new() };
     let visit = check_live(&client, site, args.home()?, bounds, folder.path(), &judging);
     let outcome = runtime.block_on(visit).context("the site cannot be visited")?;
-    let n_requests = log.lock().map_or(0, |records| {
-        let asked = |record: &&Record| matches!(record.event, rutter_fetch::Event::Asked { .. });
-        records.iter().filter(asked).count() as u64
-    });
+    let n_requests = journal.requests();
     let SiteOutcome { files, pages, listed, .. } = outcome;
     let counted = crate::commands::counted;
     let of_all =

@@ -1,0 +1,390 @@
+//! `rutter sync` at the command line: files of sites, previews, audits, JSON,
+//! two at once, signals, and replicas that are damaged.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rutter_testkit::server::{Fault, Hands, Reply, Server};
+use serde_json::Value;
+
+fn server() -> Server {
+    let start = Instant::now();
+    Server::start(Hands {
+        now: Arc::new(move || start.elapsed()),
+        advance: Arc::new(|_| {}),
+        armed: Arc::new(|| u64::MAX),
+    })
+}
+
+/// A site with a sitemap and two pages of HTML.
+fn harbour() -> (Server, String) {
+    let server = server();
+    let site = format!("http://{}", server.address());
+    let entry = |path: &str| format!("<url><loc>{site}{path}</loc></url>");
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}{}</urlset>",
+        entry("/a"),
+        entry("/b")
+    );
+    server.route("/sitemap.xml", [Reply::file("application/xml", "\"1\"", sitemap)]);
+    for path in ["/a", "/b"] {
+        server.route(path, [Reply::file("text/html", "\"1\"", page(path, "calm"))]);
+    }
+    (server, site)
+}
+
+fn page(path: &str, words: &str) -> String {
+    format!(
+        "<!doctype html><html lang=en><head><title>Page {path}</title></head><body><main>\
+         <h1>Page {path}</h1><p>The tide at {path} is {words} today, and the harbour master says \
+         that it will stay so until the evening, when the boats come back.</p></main></body></html>"
+    )
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy().to_ascii_lowercase();
+        if text.ends_with("_proxy") || text.starts_with("rutter_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(args).current_dir(folder).env("NO_COLOR", "1");
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    said(&command(folder, args).output().unwrap())
+}
+
+/// `rutter sync` of sites on this machine, without pauses.
+fn sync(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    run(folder, &[&["sync", "--allow-loopback", "--pace", "0"], args].concat())
+}
+
+fn said(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"))
+}
+
+fn start(folder: &Path, args: &[&str]) -> Child {
+    command(folder, &[&["sync", "--allow-loopback", "--pace", "0"], args].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn ended(mut child: Child) -> (i32, String) {
+    let mut talk = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut talk).unwrap();
+    (child.wait().unwrap().code().unwrap_or(-1), talk)
+}
+
+/// Waits until something was asked for.
+fn wait_for(server: &Server, path: &str) {
+    while !server.paths().iter().any(|asked| asked == path) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn ours_sites_of_a_file_are_told_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((first, one), (second, two)) = (harbour(), harbour());
+    let list = format!("# two sites\n{one}\n\n{two}/deep # the other\n{one}/\n");
+    fs::write(folder.path().join("sites.txt"), list).unwrap();
+    let (code, data, talk) = sync(folder.path(), &["-f", "sites.txt", "--json"]);
+    assert_eq!(code, 0, "{talk}");
+    let mut reports: Vec<Value> = data.lines().map(json).collect();
+    reports.sort_by_key(|report| report["site"] != one.as_str());
+    let sites: Vec<_> = reports.iter().map(|report| report["site"].as_str().unwrap()).collect();
+    assert_eq!(sites, [&one, &two]);
+    for report in &reports {
+        assert_eq!((&report["rung"], &report["version"]), (&"sitemap".into(), &1.into()));
+        assert_eq!((&report["pages"], &report["added"]), (&2.into(), &2.into()), "{report}");
+        assert_eq!(report["troubles"], Value::Array(Vec::new()));
+    }
+    let n_seen = [&first, &second].map(|server| server.seen().len() as u64);
+    let n_said = reports.iter().map(|report| report["requests"].as_u64().unwrap());
+    assert_eq!(n_said.collect::<Vec<_>>(), n_seen);
+    // A file that is not there, and one without sites.
+    let (code, _, talk) = sync(folder.path(), &["-f", "none.txt"]);
+    assert!(code == 2 && talk.contains("none.txt"), "{talk}");
+    fs::write(folder.path().join("empty.txt"), "# nothing\n").unwrap();
+    let (code, _, talk) = sync(folder.path(), &["-f", "empty.txt"]);
+    assert!(code == 2 && talk.contains("no site is named"), "{talk}");
+}
+
+#[test]
+fn ours_a_preview_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, site) = harbour();
+    let (code, data, talk) = sync(folder.path(), &[&site, "--dry-run"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(data.contains("would be read by sitemap"), "{data}");
+    assert!(data.contains("up to 2 requests"), "{data}");
+    let (_, data, _) = sync(folder.path(), &[&site, "--dry-run", "--json"]);
+    let preview = json(&data);
+    assert_eq!((&preview["rung"], &preview["pages"]), (&"sitemap".into(), &2.into()));
+    assert_eq!(preview["plan"], Value::Null);
+    assert!(!server.paths().contains(&"/a".to_owned()));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // Beside a replica that is there, it changes nothing either.
+    assert_eq!(sync(folder.path(), &[&site]).0, 0);
+    let before = fs::read(folder.path().join(".rutter/replica.db")).unwrap();
+    assert_eq!(sync(folder.path(), &[&site, "--dry-run"]).0, 0);
+    assert_eq!(fs::read(folder.path().join(".rutter/replica.db")).unwrap(), before);
+}
+
+#[test]
+fn ours_an_audit_needs_a_replica_and_finds_it_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, site) = harbour();
+    let (code, _, talk) = sync(folder.path(), &[&site, "--audit"]);
+    assert!(code != 0 && !folder.path().join(".rutter/replica.db").exists(), "{talk}");
+    assert_eq!(sync(folder.path(), &[&site]).0, 0);
+    let (code, data, talk) = sync(folder.path(), &[&site, "--audit", "--json"]);
+    assert_eq!(code, 0, "{talk}");
+    let audit = json(&data);
+    assert_eq!((&audit["site"], &audit["faults"]), (&site.as_str().into(), &Value::Array(vec![])));
+    let (code, data, _) = sync(folder.path(), &[&site, "--audit"]);
+    assert!(code == 0 && data.starts_with(&site), "{data}");
+}
+
+#[test]
+fn ours_a_first_sync_that_is_refused_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, site) = harbour();
+    for (args, wanted) in [
+        // A private address, and plain http.
+        (vec!["sync", &*site, "--allow-http", "--pace", "0"], 5),
+        (vec!["sync", &*site, "--pace", "0"], 5),
+        (vec!["sync", &*site, "--store", "deep/er/replica.db"], 5),
+        (vec!["sync", "https://"], 2),
+    ] {
+        let (code, _, talk) = run(folder.path(), &args);
+        assert_eq!(code, wanted, "{args:?}: {talk}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+        // Folders above the last were asked for by name.
+        let is_fine = |entry: &fs::DirEntry| entry.file_name() == "deep";
+        assert!(left.iter().all(is_fine), "{args:?}: {left:?}");
+    }
+    assert!(!folder.path().join("deep/er").exists());
+    // A port nobody has.
+    drop(server);
+    assert_eq!(sync(folder.path(), &[&site]).0, 3);
+    assert!(!folder.path().join(".rutter").exists());
+    let (code, _, talk) = run(folder.path(), &["status"]);
+    assert!(code == 2 && talk.contains("there is no replica"), "{talk}");
+    // One that was there stays, and what is in it.
+    let (_server, site) = harbour();
+    assert_eq!(sync(folder.path(), &[&site]).0, 0);
+    assert_eq!(run(folder.path(), &["sync", &site]).0, 5);
+    assert_eq!(run(folder.path(), &["list"]).1.lines().count(), 2);
+}
+
+#[test] // D88
+fn ours_aliases_are_of_one_site_and_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, site) = harbour();
+    let alias = ["--alias", "https://www.harbour.example"];
+    let (code, _, talk) = sync(folder.path(), &[&[&*site, "evil.example"], &alias[..]].concat());
+    assert!(code == 2 && talk.contains("exactly one SITE"), "{talk}");
+    fs::write(folder.path().join("sites.txt"), format!("{site} www.harbour.example\n")).unwrap();
+    let (code, _, talk) = sync(folder.path(), &[&["-f", "sites.txt"], &alias[..]].concat());
+    assert!(code == 2 && talk.contains("exactly one SITE"), "{talk}");
+    for args in [&["-f", "sites.txt"][..], &[&site]] {
+        assert_eq!(sync(folder.path(), args).0, 0);
+        let status = json(&run(folder.path(), &["status", "--json"]).1);
+        let wanted: Value = vec!["https://www.harbour.example"].into();
+        assert_eq!(status["sites"][0]["aliases"], wanted, "{status}");
+    }
+    // Whoever asks for the alias means the site.
+    let (code, data, _) = run(folder.path(), &["list", "--site", "www.harbour.example"]);
+    assert_eq!((code, data.lines().count()), (0, 2));
+}
+
+#[test]
+fn ours_what_is_asked_is_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, site) = harbour();
+    assert_eq!(sync(folder.path(), &[&site, "--log", "asked.jsonl", "--connections", "2"]).0, 0);
+    let text = fs::read_to_string(folder.path().join("asked.jsonl")).unwrap();
+    let records: Vec<Value> = text.lines().map(json).collect();
+    let asked: Vec<_> = records.iter().filter(|record| record["event"] == "asked").collect();
+    assert_eq!(asked.len(), server.seen().len());
+    assert!(asked.iter().any(|record| record["url"] == format!("{site}/a").as_str()));
+    assert!(asked.iter().all(|record| record["waited"].is_number() && record["at"].is_string()));
+    assert!(records.iter().any(|record| record["event"] == "robots"));
+    // A refusal too, behind what is there.
+    assert_eq!(run(folder.path(), &["discover", &site, "--log", "asked.jsonl"]).0, 5);
+    let text = fs::read_to_string(folder.path().join("asked.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), records.len() + 1);
+    assert_eq!(json(text.lines().last().unwrap())["event"], "refused");
+    assert_eq!(sync(folder.path(), &[&site, "--connections", "0"]).0, 2);
+}
+
+#[test] // SCP-184
+fn ours_a_quota_of_pages_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, site) = harbour();
+    let (code, _, talk) = sync(folder.path(), &[&site, "--quota-pages", "1"]);
+    assert_eq!(code, 5, "{talk}");
+    assert!(talk.contains("more than 1 pages: beyond the quota"), "{talk}");
+    assert_eq!(sync(folder.path(), &[&site, "--quota-pages", "2"]).0, 0);
+}
+
+#[test] // F06
+fn ours_two_at_once_and_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((slow, site), (_other, second)) = (harbour(), harbour());
+    slow.route("/a", [Reply::status(200).but(Fault::Silence)]);
+    let child = start(folder.path(), &[&site]);
+    wait_for(&slow, "/a");
+    // The same site is busy, and says who has it; another one is not.
+    let (code, _, talk) = sync(folder.path(), &[&site]);
+    assert_eq!(code, 2, "{talk}");
+    assert!(talk.contains("busy: ") && talk.contains("hint: wait until it has ended"), "{talk}");
+    let (code, _, talk) = sync(folder.path(), &[&second]);
+    assert_eq!(code, 0, "{talk}");
+    interrupt(&child);
+    let (code, talk) = ended(child);
+    assert_eq!(code, 2);
+    assert!(talk.contains("interrupted: what was committed stays"), "{talk}");
+    // Nobody has to wait for a process that is no more.
+    slow.route("/a", [Reply::file("text/html", "\"1\"", page("/a", "calm"))]);
+    let (code, data, talk) = sync(folder.path(), &[&site, "--json"]);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(json(&data)["pages"], 2);
+}
+
+#[test]
+fn ours_a_second_signal_waits_for_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server();
+    let site = format!("http://{}", server.address());
+    // So long that what is written down soon fills the pipe nobody reads, and
+    // the thread that does all the work waits there.
+    let paths: Vec<String> = (0..200).map(|n| format!("/{n}/{}", "a".repeat(1000))).collect();
+    server
+        .route("/robots.txt", [Reply::status(404)])
+        .fallback(Reply::ok("text/html", page("/", "calm")));
+    let urls = paths.iter().map(|path| format!("{site}{path}\n")).collect::<String>();
+    server.route("/sitemap.xml", [Reply::ok("text/plain", urls)]);
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = start(folder.path(), &[&site, "--log", "pipe"]);
+    let unread = fs::File::open(&pipe).unwrap();
+    while server.seen().len() < 50 {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    interrupt(&child);
+    assert_eq!(ended(child).0, 2);
+    drop(unread);
+    // The replica is as sound as after any other end.
+    let (code, _, talk) = run(folder.path(), &["status"]);
+    assert!(code == 0 || talk.contains("there is no replica"), "{talk}");
+}
+
+#[test]
+fn ours_a_watch_goes_on_after_a_round_that_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, site) = harbour();
+    server.route("/b", [Reply::status(500), Reply::file("text/html", "\"1\"", page("/b", "calm"))]);
+    let mut child = start(folder.path(), &[&site, "--watch", "0", "--json"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut reports = (&mut lines).map(|line| json(&line.unwrap()));
+    let first = reports.next().unwrap();
+    assert_eq!(first["pages"], 1, "{first}");
+    // Later rounds take what could not be had.
+    assert!(reports.any(|report| report["pages"] == 2));
+    interrupt(&child);
+    std::thread::spawn(move || lines.count());
+    assert_eq!(ended(child).0, 0);
+}
+
+/// Commands that read or write a replica.
+fn every_command(site: &str) -> Vec<Vec<String>> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let page = format!("get {site}/a");
+    let policy = format!("policy explain {site}/a --allow-loopback --pace 0");
+    let sync = format!("sync {site} --allow-loopback --pace 0");
+    let audit = format!("{sync} --audit");
+    let lines = ["status", "list", "changes", "search tide", "export --format jsonl", "entities"];
+    let lines = lines.into_iter().map(words);
+    lines.chain([page, policy, sync, audit].iter().map(|line| words(line))).collect()
+}
+
+#[test] // F08
+fn ours_a_damaged_replica_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, site) = harbour();
+    for n in 0..60 {
+        server.route(&format!("/{n}"), [Reply::ok("text/html", page(&format!("/{n}"), "calm"))]);
+    }
+    let urls: Vec<String> = (0..60).map(|n| format!("<url><loc>{site}/{n}</loc></url>")).collect();
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}</urlset>",
+        urls.concat()
+    );
+    server.route("/sitemap.xml", [Reply::file("application/xml", "\"1\"", sitemap)]);
+    let (code, _, talk) = sync(folder.path(), &[&site]);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(run(folder.path(), &["search", "tide"]).0, 0);
+    let good = fs::read(folder.path().join(".rutter/replica.db")).unwrap();
+    let half = good.len() / 2;
+    let overwritten = |from: usize, to: usize| {
+        let mut bytes = good.clone();
+        bytes[from..to].fill(0xa5);
+        bytes
+    };
+    let size = 8192;
+    for (name, bytes, is_seen_by_all) in [
+        ("cut", good[..half].to_vec(), true),
+        ("cut in the head", good[..50].to_vec(), true),
+        ("head", overwritten(0, 100), true),
+        ("first page", overwritten(100, size), true),
+        ("middle pages", overwritten(size, good.len() - size), true),
+        ("one page", overwritten(half / size * size, (half / size + 1) * size), false),
+    ] {
+        for args in every_command(&site) {
+            let damaged = tempfile::tempdir().unwrap();
+            fs::create_dir(damaged.path().join(".rutter")).unwrap();
+            let file = damaged.path().join(".rutter/replica.db");
+            fs::write(&file, &bytes).unwrap();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let (code, _, talk) = run(damaged.path(), &args);
+            let what = format!("{name}: {args:?}: {code}: {talk}");
+            if is_seen_by_all {
+                assert_eq!(code, 4, "{what}");
+            } else {
+                assert!([0, 1, 4].contains(&code), "{what}");
+            }
+            if code == 4 && talk.contains("error:") {
+                let line = talk.lines().find(|line| line.starts_with("error:")).unwrap();
+                let is_told = line.contains("not a replica") || line.contains("damaged");
+                assert!(is_told && line.contains(".rutter/replica.db"), "{what}");
+                assert!(talk.contains("hint: "), "{what}");
+            }
+            assert!(!talk.contains("panicked"), "{what}");
+            if name != "one page" && args[0] != "sync" {
+                assert_eq!(fs::read(&file).unwrap(), bytes, "{what}");
+            }
+        }
+    }
+}
