@@ -117,7 +117,7 @@ impl Site {
 
     /// Whether this is a request for something that the site has.
     pub(crate) async fn has(&self, parts: &Parts) -> bool {
-        if is_answerable(parts).is_err() {
+        if is_answerable(parts, &self.0.settings.limits).is_err() {
             return false;
         }
         let path = parts.uri.path();

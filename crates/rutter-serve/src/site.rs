@@ -37,7 +37,7 @@ use crate::network;
 use crate::path;
 use crate::refusal::Refusal;
 use crate::report::Listeners;
-use crate::settings::{Settings, Unknown};
+use crate::settings::{Limits, Settings, Unknown};
 use crate::shelf::{Resolved, Shelf};
 use crate::token::{Grant, TokenError, Tokens};
 
@@ -401,7 +401,10 @@ impl Site {
             ..Client::default()
         };
         self.identify(parts, &mut client);
-        let fine = self.count(&client).and_then(|()| is_answerable(parts));
+        // Every request counts. What ends the connection comes before what lets it
+        // go on: behind a head with a body, nobody screens the next bytes.
+        let counted = self.count(&client);
+        let fine = is_answerable(parts, &self.0.settings.limits).and(counted);
         (client, fine)
     }
 
@@ -527,7 +530,7 @@ pub(crate) fn now() -> i64 {
 }
 
 /// Whether a request is one we answer, whatever it asks for.
-pub(crate) fn is_answerable(parts: &Parts) -> Result<(), Refusal> {
+pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusal> {
     let headers = &parts.headers;
     let mut hosts = headers.get_all(HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());
@@ -553,6 +556,14 @@ pub(crate) fn is_answerable(parts: &Parts) -> Result<(), Refusal> {
     }
     if headers.contains_key(TRANSFER_ENCODING) {
         return Err(Refusal::Bad);
+    }
+    // Of HTTP/1 the guard has refused these already.
+    let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if limits.request_line < target {
+        return Err(Refusal::Target);
+    }
+    if limits.fields < headers.len() {
+        return Err(Refusal::Fields);
     }
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     let (length, more) = (lengths.next(), lengths.next());
