@@ -92,20 +92,25 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     assert_eq!(client(&running).ask("GET", "/a.txt", &[]).status, 200);
 }
 
+async fn connect_2(running: &Running) -> hyper::client::conn::http2::SendRequest<String> {
+    let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
+    let connector = tokio_rustls::TlsConnector::from(config(&["h2", "http/1.1"]));
+    let stream = connector.connect(name(), stream).await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
 #[test]
 fn ours_http_2_answers_many_at_once() {
     let running = running();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
-        let connector = tokio_rustls::TlsConnector::from(config(&["h2", "http/1.1"]));
-        let stream = connector.connect(name(), stream).await.unwrap();
-        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
-        let (sender, connection) =
-            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                .await
-                .unwrap();
-        tokio::spawn(connection);
+        let sender = connect_2(&running).await;
         let ask = |method: &str, path: &str| {
             let mut sender = sender.clone();
             let uri = format!("https://harbour.example{path}");
@@ -155,6 +160,28 @@ fn ours_http_2_answers_many_at_once() {
     assert!(
         records.iter().any(|record| &*record.protocol == "HTTP/2.0" && record.bytes == 2_000_000)
     );
+}
+
+#[test] // reliability E06
+fn ours_http_2_has_the_same_ceilings() {
+    let running = running();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut sender = connect_2(&running).await;
+        for (n_fields, length, status) in
+            [(100, 1, 200), (101, 1, 431), (0, 9000, 414), (0, 1, 200)]
+        {
+            let query = "x".repeat(length);
+            let mut request =
+                http::Request::get(format!("https://harbour.example/a.txt?{query}"));
+            for n in 0..n_fields {
+                request = request.header(format!("x-{n}"), "a");
+            }
+            let response = sender.send_request(request.body(String::new()).unwrap()).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{n_fields} fields, {length} bytes");
+        }
+    });
+    wait_for("records", || running.records.0.lock().unwrap().len() == 4);
 }
 
 /// Clients that take nothing of what they asked for, but go on talking.
