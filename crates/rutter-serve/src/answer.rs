@@ -270,18 +270,13 @@ impl Site {
                 with(StatusCode::NOT_MODIFIED, ready.current.clone(), Body::empty())
             }
             Verdict::Failed => {
-                let mut headers = ready.current.clone();
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
-                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-                with(StatusCode::PRECONDITION_FAILED, headers, Body::empty())
+                return Some(with(StatusCode::PRECONDITION_FAILED, unkept(ready), Body::empty()));
             }
             Verdict::NoRange => {
-                let mut headers = ready.current.clone();
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
-                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+                let mut headers = unkept(ready);
                 let range = format!("bytes */{}", ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
-                with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
+                return Some(with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty()));
             }
         };
         Some(shortened(response, ready))
@@ -318,6 +313,16 @@ impl Site {
             _ => None,
         }
     }
+}
+
+/// What goes with a refusal that depends on the question: the file's lifetime
+/// would let a cache in between keep it (RFC 9111, 3).
+fn unkept(ready: &Ready) -> http::HeaderMap {
+    let mut headers = ready.current.clone();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers
 }
 
 /// A collection that ends soon may not be kept for longer.

@@ -226,6 +226,7 @@ fn prepare(
             return Ok(response);
         }
         Verdict::Failed => {
+            put(CACHE_CONTROL, "no-store");
             *response.status_mut() = StatusCode::PRECONDITION_FAILED;
             return Ok(response);
         }
