@@ -31,7 +31,7 @@ use crate::catalog::{Catalog, CatalogError};
 use crate::facts::{self, Facts, Known, Need};
 use crate::kind;
 use crate::limiter::{Limiter, Whose};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, lost_text};
 use crate::monitor::Monitor;
 use crate::network;
 use crate::path;
@@ -360,7 +360,8 @@ impl Site {
     /// Everything that is counted, in the text form of Prometheus.
     pub fn metrics_text(&self) -> String {
         let monitor = self.0.listeners.monitor.as_ref().map(Monitor::text);
-        format!("{}{}", self.0.metrics.text(), monitor.unwrap_or_default())
+        let n_lost: u64 = self.0.listeners.sinks.iter().map(|sink| sink.lost()).sum();
+        format!("{}{}{}", self.0.metrics.text(), lost_text(n_lost), monitor.unwrap_or_default())
     }
 
     /// Counters.
