@@ -23,6 +23,9 @@ use crate::site::now;
 pub(crate) struct Activity {
     opened: Instant,
     in_flight: AtomicUsize,
+    /// Of these, answers that wait for us and not for the client: a file is
+    /// hashed, a disk is read, a pace is kept.
+    ours: AtomicUsize,
     requests: AtomicUsize,
     /// When the last request began or ended, in milliseconds since `opened`.
     last: AtomicU64,
@@ -46,6 +49,7 @@ impl Activity {
         Self {
             opened: Instant::now(),
             in_flight: AtomicUsize::new(0),
+            ours: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
             last: AtomicU64::new(0),
             shared: None,
@@ -106,10 +110,11 @@ impl Activity {
     }
 
     pub(crate) fn begin(self: &Arc<Self>) -> Flight {
+        self.ours.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.touch();
-        Flight(Arc::clone(self))
+        Flight { activity: Arc::clone(self), turn: Turn::Ours }
     }
 
     fn touch(&self) {
@@ -118,6 +123,11 @@ impl Activity {
 
     pub(crate) fn is_busy(&self) -> bool {
         0 < self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Whether an answer waits for the client to take it.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.ours.load(Ordering::Relaxed) < self.in_flight.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_new(&self) -> bool {
@@ -134,14 +144,44 @@ impl Activity {
     }
 }
 
+/// For whom an answer waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Ours,
+    Theirs,
+}
+
 /// A request under way.
 #[derive(Debug)]
-pub(crate) struct Flight(Arc<Activity>);
+pub(crate) struct Flight {
+    activity: Arc<Activity>,
+    turn: Turn,
+}
+
+impl Flight {
+    pub(crate) fn set_turn(&mut self, turn: Turn) {
+        if self.turn == turn {
+            return;
+        }
+        self.turn = turn;
+        match turn {
+            Turn::Ours => self.activity.ours.fetch_add(1, Ordering::Relaxed),
+            Turn::Theirs => {
+                // The client's time begins now.
+                self.activity.touch();
+                self.activity.ours.fetch_sub(1, Ordering::Relaxed)
+            }
+        };
+    }
+}
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.touch();
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.activity.touch();
+        self.activity.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if self.turn == Turn::Ours {
+            self.activity.ours.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -205,6 +245,7 @@ impl Report {
     pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
         let status = response.status().as_u16();
         self.metrics.answered(status);
+        self.set_turn(Turn::Theirs);
         if let Some(note) = &mut self.note {
             let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             note.record.status = status;
@@ -213,9 +254,16 @@ impl Report {
         }
     }
 
+    /// Says for whom the answer waits from now on.
+    pub(crate) fn set_turn(&mut self, turn: Turn) {
+        if let Some(flight) = &mut self.flight {
+            flight.set_turn(turn);
+        }
+    }
+
     /// The connection, where it has many answers at once.
     pub(crate) fn shared(&self) -> Option<&Arc<Activity>> {
-        self.flight.as_ref().map(|Flight(activity)| activity).filter(|it| it.is_shared())
+        self.flight.as_ref().map(|flight| &flight.activity).filter(|it| it.is_shared())
     }
 
     /// Bytes of the body that were taken.

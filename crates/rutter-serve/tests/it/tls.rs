@@ -218,3 +218,31 @@ fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
     wait_for("a cut", || running.site.metrics().text().contains("why=\"stall\"} 1"));
     wait_for("the end", || running.site.metrics().open_connections() == 0);
 }
+
+/// A pause that the server makes is none of the client's.
+#[test]
+fn ours_nobody_is_cut_because_the_server_is_slow() {
+    let running = running_with(|settings| {
+        settings.limits.stall = Duration::from_millis(150);
+        settings.limits.small = 0;
+        // A byte each quarter of a second.
+        settings.bandwidth = Some(4);
+    });
+    fs::write(running.public("slow.txt"), "abc").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut sender = connect_2(&running).await;
+        let request = http::Request::get("https://harbour.example/slow.txt");
+        let request = request.body(String::new()).unwrap();
+        let mut body = sender.send_request(request).await.unwrap().into_body();
+        let mut bytes = Vec::new();
+        while let Some(frame) =
+            std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_frame(cx)).await
+        {
+            bytes.extend(frame.unwrap().into_data().unwrap_or_default());
+        }
+        assert_eq!(bytes, b"abc");
+    });
+    let text = running.site.metrics().text();
+    assert!(text.contains("why=\"stall\"} 0"), "{text}");
+}
