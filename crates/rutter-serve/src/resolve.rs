@@ -176,8 +176,11 @@ impl Site {
             Ready::new(&about, identity, &facts, bytes, &lifetimes)
         };
         let plain = make(&name, role, &fact, (file, identity, looked), fact.coding);
-        let gzip = coded
-            .map(|coded| make(&coded_name, Role::Coded, &fact, coded, Some(kind::Coding::Gzip)));
+        let gzip = coded.map(|coded| {
+            // Its bytes are told of under its own name.
+            let fact = Fact { bytes: fact_of(catalog, &coded_name).bytes, ..fact.clone() };
+            make(&coded_name, Role::Coded, &fact, coded, Some(kind::Coding::Gzip))
+        });
         let markdown = match twin {
             Some((name, (file, identity))) => {
                 let fact = fact_of(catalog, name);
