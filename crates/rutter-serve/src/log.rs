@@ -157,8 +157,7 @@ impl LogWriter {
         queue.asked += 1;
         let mine = queue.asked;
         self.shared.has_work.notify_one();
-        let wait =
-            self.shared.is_written.wait_timeout_while(queue, PATIENCE, |it| it.done < mine);
+        let wait = self.shared.is_written.wait_timeout_while(queue, PATIENCE, |it| it.done < mine);
         let (mut queue, waited) = wait.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -266,7 +265,8 @@ pub(crate) mod tests {
         log.replace(Box::new(two.clone()));
         log.access(&record("/b"));
         log.flush().unwrap();
-        let is = |kept: &Kept, target| kept.text().contains(target) && kept.text().lines().count() == 1;
+        let is =
+            |kept: &Kept, target| kept.text().contains(target) && kept.text().lines().count() == 1;
         assert!(is(&one, "/a") && is(&two, "/b"), "{} {}", one.text(), two.text());
     }
 

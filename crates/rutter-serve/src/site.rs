@@ -539,8 +539,7 @@ impl Site {
 /// Whether an error says nothing about the file: another try may end better.
 fn is_passing(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    let passing =
-        [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN, Errno::IO];
+    let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN, Errno::IO];
     Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
 }
 

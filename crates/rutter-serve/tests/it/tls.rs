@@ -172,8 +172,7 @@ fn ours_http_2_has_the_same_ceilings() {
             [(100, 1, 200), (101, 1, 431), (0, 9000, 414), (0, 1, 200)]
         {
             let query = "x".repeat(length);
-            let mut request =
-                http::Request::get(format!("https://harbour.example/a.txt?{query}"));
+            let mut request = http::Request::get(format!("https://harbour.example/a.txt?{query}"));
             for n in 0..n_fields {
                 request = request.header(format!("x-{n}"), "a");
             }

@@ -388,7 +388,9 @@ fn log(args: &Args, aside: &Aside) -> anyhow::Result<Option<Arc<LogWriter>>> {
     let log = LogWriter::new(form, target(&args.access_log)?)?;
     let aside = aside.clone();
     log.on_loss(move || {
-        aside.say("the access log takes nothing: lines are lost, rutter_log_lines_lost_total counts them");
+        aside.say(
+            "the access log takes nothing: lines are lost, rutter_log_lines_lost_total counts them",
+        );
     });
     Ok(Some(Arc::new(log)))
 }

@@ -431,8 +431,11 @@ fn ours_nothing_is_served_that_is_for_the_server_alone() {
         (&["--state", "public"], "the state"),
     ] {
         if args[0] == "--state" {
-            fs::copy(folder.path().join("state/served.json"), folder.path().join("public/served.json"))
-                .unwrap();
+            fs::copy(
+                folder.path().join("state/served.json"),
+                folder.path().join("public/served.json"),
+            )
+            .unwrap();
         }
         let output = rutter()
             .args(["serve", "public", "--listen", "127.0.0.1:0"])
@@ -461,8 +464,7 @@ fn ours_a_log_that_nobody_reads_holds_no_answer_up() {
     let mut input = BufReader::new(stream.try_clone().unwrap());
     // More than a pipe takes, on more than all workers.
     for _ in 0..200 {
-        let request =
-            format!("HEAD /none HTTP/1.1\r\nHost: a\r\nUser-Agent: {agent}\r\n\r\n");
+        let request = format!("HEAD /none HTTP/1.1\r\nHost: a\r\nUser-Agent: {agent}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut line = String::new();
         while line != "\r\n" {
