@@ -75,6 +75,7 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
     let error = running.handle.reload().unwrap_err().to_string();
     assert!(error.contains("cert.pem") && !error.contains("nonsense"), "{error}");
+    assert!(running.site.metrics().text().contains("{result=\"failed\"} 1"));
     let mut second = client(&running);
     assert_eq!(second.ask("GET", "/a.txt", &[]).status, 200);
     assert_eq!(serial(&first), serial(&second));
@@ -103,6 +104,36 @@ async fn connect_2(running: &Running) -> hyper::client::conn::http2::SendRequest
             .unwrap();
     tokio::spawn(connection);
     sender
+}
+
+#[test]
+fn ours_one_fault_does_not_hide_another() {
+    let running = running_with(|settings| {
+        let tokens = settings.root.parent().unwrap().join("tokens.toml");
+        fs::write(&tokens, "").unwrap();
+        settings.tokens = Some(tokens);
+        settings.unknown = rutter_serve::Unknown::Open;
+    });
+    fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
+    fs::write(running.folder.path().join("tokens.toml"), "[[tokens]]").unwrap();
+    let error = running.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("cert.pem") && error.contains("in line 1"), "{error}");
+}
+
+#[test]
+fn ours_over_tls_nobody_is_refused_in_plain_text() {
+    let running = running_with(|settings| settings.limits.per_address = 1);
+    let mut first = client(&running);
+    assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200);
+    let mut answer = Vec::new();
+    std::io::Read::read_to_end(&mut running.connect(), &mut answer).unwrap();
+    assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    wait_for("a record", || {
+        let records = running.records.0.lock().unwrap();
+        records.iter().any(|record| record.status == 444 && record.retry_after.is_none())
+    });
+    let text = running.site.metrics().text();
+    assert!(text.contains("why=\"address\"} 1") && text.contains("status=\"429\"} 0"), "{text}");
 }
 
 #[test]
