@@ -287,6 +287,8 @@ impl Drop for Report {
                 record.status = LEFT;
             }
             record.duration = Some(start.elapsed());
+            // Lines are written in this order, so they stand in that of their times.
+            record.time = time();
             listeners.tell(&record);
         }
     }
@@ -294,8 +296,11 @@ impl Drop for Report {
 
 /// A record of something that was no request.
 pub(crate) fn broken(client: IpAddr, status: u16) -> Record<'static> {
-    let time = Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form");
-    Record::new(time, client.to_string(), status)
+    Record::new(time(), client.to_string(), status)
+}
+
+fn time() -> Timestamp {
+    Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form")
 }
 
 /// A record of a request that was refused before it was one, with as much of
@@ -343,6 +348,28 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<std::borrow::Co
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_a_record_has_the_time_when_the_answer_was_over() {
+        #[derive(Default)]
+        struct Times(std::sync::Mutex<Vec<Timestamp>>);
+        impl AccessSink for Times {
+            fn access(&self, record: &Record<'_>) {
+                self.0.lock().unwrap().push(record.time);
+            }
+        }
+        let times = Arc::new(Times::default());
+        let sinks = vec![Arc::clone(&times) as Arc<dyn AccessSink>];
+        let listeners = Arc::new(Listeners { sinks, monitor: None });
+        let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
+        let before = time();
+        let mut report = Report::new(&Arc::default(), &listeners, &parts, None, None);
+        // It began long ago.
+        let old = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
+        report.note.as_mut().unwrap().record.time = old;
+        drop(report);
+        assert!(before <= times.0.lock().unwrap()[0]);
+    }
 
     #[test]
     fn ours_what_is_refused_is_on_record_by_its_first_line() {
