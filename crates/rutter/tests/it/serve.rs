@@ -393,6 +393,44 @@ fn ours_signals_reload_and_end_the_server() {
     serving.signal("-TERM");
     serving.hear("ending");
     let (code, log) = serving.end();
+/// A page whose menu changed has the same words and the same date in the
+/// ledger, but a reader that asks by date alone must get the new bytes.
+#[test]
+fn ours_new_bytes_have_a_new_date() {
+    let folder = copied();
+    build(folder.path(), now() - 7200, &[]);
+    let serving = Serving::start(folder.path(), &[]);
+    let date = || {
+        let answer = serving.get("/docs/tides-api.html", &[]);
+        assert_eq!(answer.status, 200);
+        answer.header("last-modified").unwrap().to_owned()
+    };
+    let status =
+        |date: &str| serving.get("/docs/tides-api.html", &[("If-Modified-Since", date)]).status;
+    let first = date();
+    assert_eq!(status(&first), 304);
+    let page = folder.path().join("site/docs/tides-api.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replace("</body>", "<!-- a new menu --></body>")).unwrap();
+    build(folder.path(), now() - 3600, &[]);
+    serving.signal("-HUP");
+    let end = Instant::now() + Duration::from_secs(20);
+    while date() == first {
+        assert!(Instant::now() < end, "the date stays");
+        std::thread::yield_now();
+    }
+    let second = date();
+    assert_eq!((status(&first), status(&second)), (200, 304));
+    // The same bytes keep it.
+    build(folder.path(), now() - 60, &["--restricted", "/museum/"]);
+    serving.signal("-HUP");
+    while serving.get("/museum/", &[]).status != 401 {
+        assert!(Instant::now() < end, "nothing is closed");
+        std::thread::yield_now();
+    }
+    assert_eq!(date(), second);
+}
+
     assert_eq!(code, Some(0));
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{log}");
