@@ -474,13 +474,13 @@ mod tests {
     fn ours_a_slow_answer_comes_in_small_pieces() {
         use std::io::Write as _;
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[7; 20_000]).unwrap();
+        file.write_all(&[7; 9000]).unwrap();
         let identity = Identity::of(&file).unwrap().unwrap();
         let (file, pool) = (Arc::new(file), Arc::new(Pool::default()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for shared in [None, Some(Arc::new(Activity::shared()))] {
             let part = |bandwidth| {
-                FilePart::new(Arc::clone(&file), identity, (0, 20_000), &pool, Some(bandwidth))
+                FilePart::new(Arc::clone(&file), identity, (0, 9000), &pool, Some(bandwidth))
             };
             let first = |mut part: FilePart| {
                 let next = std::future::poll_fn(|cx| part.poll_next(cx, shared.as_ref()));

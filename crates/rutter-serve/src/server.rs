@@ -94,7 +94,7 @@ pub enum ReloadError {
     Tls(#[from] TlsError),
     /// Both.
     #[error("{0}; {1}")]
-    Both(SiteError, TlsError),
+    Both(Box<SiteError>, Box<TlsError>),
 }
 
 /// A server that listens, but does not answer yet.
@@ -141,7 +141,7 @@ impl Handle {
             (Ok(()), Ok(())) => Ok(()),
             (Err(error), Ok(())) => Err(error.into()),
             (Ok(()), Err(error)) => Err(error.into()),
-            (Err(one), Err(other)) => Err(ReloadError::Both(one, other)),
+            (Err(one), Err(other)) => Err(ReloadError::Both(Box::new(one), Box::new(other))),
         }
     }
 
