@@ -126,17 +126,27 @@ pub(crate) fn wrk(
         line.split_whitespace().nth(1).map(str::to_owned)
     };
     let number = |name: &str| word(name).and_then(|word| scaled(&word));
-    let errors = text.lines().find(|line| line.contains("Socket errors"));
-    let errors = errors.map_or(0.0, |line| {
-        let digits = line.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-        digits.filter_map(|digits| digits.parse::<f64>().ok()).sum()
-    });
+    let errors = failures(&text);
     Ok(Measured {
         requests: number("Requests/sec:").with_context(|| text.clone())?,
         bytes: number("Transfer/sec:").with_context(|| text.clone())?,
         p99: number("99%").with_context(|| text.clone())? * 1000.0,
         errors,
     })
+}
+
+/// Requests that failed, by what wrk says: no answer, or one of another status
+/// than 2xx or 3xx.
+fn failures(text: &str) -> f64 {
+    let count = |rest: &str| {
+        let digits = rest.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+        digits.filter_map(|digits| digits.parse::<f64>().ok()).sum::<f64>()
+    };
+    let starts = ["Socket errors:", "Non-2xx or 3xx responses:"];
+    let rests = text
+        .lines()
+        .filter_map(|line| starts.iter().find_map(|start| line.trim().strip_prefix(start)));
+    rests.map(count).sum()
 }
 
 /// `12.5ms`, `1.2GB`, `800us`, `25016.12`.
@@ -266,4 +276,19 @@ fn measure(plan: &Plan, folder: &Path, public: &Path) -> anyhow::Result<()> {
     }
     ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_an_answer_that_refuses_is_a_failure() {
+        let fine = "  1000 requests in 1.00s, 12.00MB read\nRequests/sec: 1000.00\n";
+        assert_eq!(failures(fine), 0.0);
+        let sockets = "  Socket errors: connect 1, read 2, write 0, timeout 4\n";
+        assert_eq!(failures(&format!("{fine}{sockets}")), 7.0);
+        let refused = "  Non-2xx or 3xx responses: 900\n";
+        assert_eq!(failures(&format!("{fine}{sockets}{refused}")), 907.0);
+    }
 }

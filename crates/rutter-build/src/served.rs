@@ -4,13 +4,19 @@
 //!
 //! Its head says of which folder it speaks, how often the site changes, and
 //! below which names everything is closed, whether the build read it or not.
+//!
+//! A page has the ledger's date, unless its bytes changed and that date did
+//! not, as with a new menu: a date stands for one state of the bytes, or a
+//! reader that asks by it alone never learns of the next. What was told last
+//! time says which bytes had which date.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
 use rutter_page::{Digest, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chain::Published;
 use crate::error::{At, BuildError};
@@ -78,7 +84,73 @@ pub(crate) struct ServedWriter {
     closed: Vec<String>,
     /// Pages that are closed one by one.
     closed_pages: Vec<String>,
+    before: Before,
+    now: Timestamp,
     is_first: bool,
+}
+
+/// What was told of pages last time, sorted: the starts of the digests of a
+/// name and of its bytes, and the date these have.
+#[derive(Debug, Default)]
+struct Before(Vec<([u8; 8], [u8; 8], i64)>);
+
+#[derive(Deserialize)]
+struct Told<'t> {
+    #[serde(borrow)]
+    path: Cow<'t, str>,
+    #[serde(borrow)]
+    digest: Cow<'t, str>,
+    modified: Timestamp,
+    #[serde(borrow)]
+    cache: Cow<'t, str>,
+}
+
+fn start(digest: Digest) -> [u8; 8] {
+    *digest.0.first_chunk().expect("a digest has 32 bytes")
+}
+
+impl Before {
+    /// Reads it line by line, as it was written. One that is not there or
+    /// cannot be read says nothing.
+    fn read(path: &Path) -> Self {
+        let Ok(file) = File::open(path) else { return Self::default() };
+        let mut rows = Vec::new();
+        for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
+            let line = line.strip_suffix(b",").unwrap_or(&line);
+            let Ok(told) = serde_json::from_slice::<Told<'_>>(line) else { continue };
+            let Some(digest) = Digest::parse(&told.digest).filter(|_| told.cache == "page") else {
+                continue;
+            };
+            let name = start(Digest::of(told.path.as_bytes()));
+            rows.push((name, start(digest), told.modified.unix_seconds()));
+        }
+        rows.sort_unstable();
+        Self(rows)
+    }
+
+    /// The date of a page with these bytes; `modified` is the ledger's.
+    fn date(
+        &self,
+        path: &str,
+        digest: Option<Digest>,
+        modified: Timestamp,
+        now: Timestamp,
+    ) -> Timestamp {
+        let name = start(Digest::of(path.as_bytes()));
+        let at = self.0.binary_search_by_key(&name, |(name, ..)| *name);
+        let before = at.ok().and_then(|at| self.0.get(at)).zip(digest);
+        let Some(((_, bytes, then), digest)) = before else { return modified };
+        if *then < modified.unix_seconds() {
+            return modified;
+        }
+        // Dates of HTTP are whole seconds, so the next one is a second later.
+        let seconds = if *bytes == start(digest) {
+            *then
+        } else {
+            now.unix_seconds().max(then.saturating_add(1))
+        };
+        Timestamp::from_unix_seconds(seconds).map_or(modified, |date| date.max(modified))
+    }
 }
 
 impl ServedWriter {
@@ -96,7 +168,15 @@ impl ServedWriter {
         let head = serde_json::to_string(&head).expect("what we say is JSON");
         let head = head.strip_suffix('}').unwrap_or(&head);
         write!(out, "{head},\"files\":[").at(path)?;
-        Ok(Self { path: path.to_owned(), out, closed, closed_pages: Vec::new(), is_first: true })
+        Ok(Self {
+            path: path.to_owned(),
+            out,
+            closed,
+            closed_pages: Vec::new(),
+            before: Before::read(&plan.state.join("served.json")),
+            now: plan.now,
+            is_first: true,
+        })
     }
 
     fn entry(&mut self, served: &Served<'_>) -> Result<(), BuildError> {
@@ -112,11 +192,12 @@ impl ServedWriter {
         twin: Option<&str>,
         digest: Option<Digest>,
     ) -> Result<(), BuildError> {
+        let modified = self.before.date(path, digest, row.modified, self.now);
         self.entry(&Served {
             path,
             media_type: "text/html",
             digest: digest.map(|digest| digest.to_string()),
-            modified: Some(row.modified),
+            modified: Some(modified),
             twin,
             cache: "page",
             ..Served::default()
@@ -132,11 +213,12 @@ impl ServedWriter {
         if !self.is_below(path) {
             self.closed_pages.push(path.to_owned());
         }
+        let modified = self.before.date(path, digest, row.modified, self.now);
         self.entry(&Served {
             path,
             media_type: "text/html",
             digest: digest.map(|digest| digest.to_string()),
-            modified: Some(row.modified),
+            modified: Some(modified),
             cache: "page",
             access: Some("token"),
             ..Served::default()
@@ -276,6 +358,42 @@ mod tests {
         ] {
             assert_eq!(name_prefix(&plan, written), wanted, "{written}");
         }
+    }
+
+    #[test]
+    fn ours_a_date_stands_for_one_state_of_the_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("served.json");
+        let digest = |text: &str| Some(Digest::of(text.as_bytes()));
+        let time = |text: &str| Timestamp::parse(text).unwrap();
+        let (day, now) = (time("2026-05-01T12:00:00.5Z"), time("2026-06-01T12:00:00Z"));
+        let old = Digest::of(b"old");
+        let text = format!(
+            "{{\"version\":2,\"files\":[\n{{\"path\":\"b\",\"cache\":\"entry\"}},\n\
+             {{\"path\":\"a\",\"digest\":\"{old}\",\"modified\":\"{day}\",\"cache\":\"page\"}}\n]}}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let before = Before::read(&path);
+        assert_eq!(before.0.len(), 1);
+        let (next, later) = (time("2026-05-01T12:00:01Z"), time("2026-05-02T12:00:00Z"));
+        let earlier = time("2026-04-01T12:00:00Z");
+        for (path, bytes, modified, now, wanted) in [
+            ("a", "old", day, now, day),
+            ("a", "new", day, now, now),
+            ("a", "new", later, now, later),
+            ("a", "old", later, now, later),
+            // Built twice within a second, or by a clock that was put back.
+            ("a", "new", day, day, next),
+            ("a", "new", day, earlier, next),
+            ("a", "new", earlier, now, now),
+            ("a", "old", earlier, now, time("2026-05-01T12:00:00Z")),
+            ("b", "new", day, now, day),
+        ] {
+            let found = before.date(path, digest(bytes), modified, now);
+            assert_eq!(found, wanted, "{path} {bytes} {modified}");
+        }
+        assert_eq!(before.date("a", None, day, now), day);
+        assert_eq!(Before::default().date("a", digest("new"), day, now), day);
     }
 
     #[test]

@@ -110,9 +110,10 @@ impl Artefact {
         }
         let bare = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
         if let Some(stem) = bare.strip_suffix(".scp") {
-            return if stem.contains("delta") { Self::ScpDelta } else { Self::ScpSnapshot };
+            return if stem.contains("-delta-") { Self::ScpDelta } else { Self::ScpSnapshot };
         }
-        if path.starts_with("/arc-api/") {
+        // Of a site under a path it lies below that.
+        if path.starts_with("/arc-api/") || path.ends_with("/arc-api/v1/pages") {
             return Self::ArcApi;
         }
         let Some((stem, ending)) = name.rsplit_once('.') else {
@@ -199,12 +200,17 @@ mod tests {
             ("/sitemap", Artefact::Page),
             ("/scp/all-snapshot-20260501T000000Z.scp.gz", Artefact::ScpSnapshot),
             ("/scp/all-delta-20260501T000000Z.scp", Artefact::ScpDelta),
+            ("/scp/river-deltas-snapshot-20260501T000000Z.scp.zst", Artefact::ScpSnapshot),
             ("/arc-sitemap.json", Artefact::ArcSitemap),
             ("/.well-known/arc-sitemap.json", Artefact::ArcSitemap),
             ("/arc-sitemap.yaml.gz", Artefact::ArcSitemap),
             ("/arc-sitemap-deltas/2026-05-01.json", Artefact::ArcDelta),
             ("/.well-known/arc-policy.json", Artefact::ArcPolicy),
             ("/arc-api/v1/pages?url=https%3A%2F%2Fa", Artefact::ArcApi),
+            ("/docs/arc-api/v1/pages", Artefact::ArcApi),
+            ("/docs/arc-api/v1/pages?limit=9", Artefact::ArcApi),
+            ("/blog/arc-api/", Artefact::Page),
+            ("/blog/arc-api/intro", Artefact::Page),
             ("/spxi-index.jsonld", Artefact::SpxiIndex),
             ("/museum/spxi-packet.jsonld", Artefact::SpxiPacket),
             ("/llms.txt", Artefact::Llms),

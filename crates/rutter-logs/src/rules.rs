@@ -16,14 +16,14 @@ rutter_finding::rules! {
         "client tries many paths that are closed",
         "Who asks for many pages that need a login, one after the other, looks for one that was left open.",
         "See that nothing there is open by mistake, and that no public list names these paths.";
-    /// Guesses tokens.
+    /// Answers 401; whether a token was shown is in no log.
     MANY_REFUSED_TOKENS = "LG004" "many-refused-tokens" (advice, "ARC-065")
         "client was refused a login again and again",
-        "Either its token has run out and nobody looks, or somebody guesses.",
-        "Ask the partner whether it is theirs; withdraw the token, or block the address.";
+        "401 means no token or no valid one: it reads what is not for it, its token has run out and nobody looks, or somebody guesses.",
+        "Where it is a partner, ask whether its token has run out; else see that no public list names these pages, or block the address.";
     /// The same collection, over and over.
     SAME_COLLECTION_AGAIN = "LG005" "same-collection-again" (advice, "SCP-206")
         "client downloads the same collection again and again",
-        "A collection does not change until the next build; If-None-Match would have been answered without a body.",
+        "A collection does not change until the next build; If-None-Match would have been answered without a body. Downloads that broke off count too: Range would have gone on with them.",
         "Tell the operator to send the ETag back and to take deltas, or lower its rate.";
 }

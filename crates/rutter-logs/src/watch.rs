@@ -54,7 +54,8 @@ pub struct Thresholds {
     pub closed_paths: Vec<String>,
     /// Answers 401 to one client (LG004).
     pub refused: u64,
-    /// Full answers with the same collection to one client (LG005).
+    /// Answers 200 with the same collection to one client (LG005); a log does
+    /// not tell which of them were taken to their end.
     pub downloads: u64,
 }
 
@@ -190,10 +191,13 @@ impl Client {
         }
     }
 
-    /// Counts what comes while the client should wait.
+    /// Counts what is asked for while the client should wait. An answer that
+    /// took long was asked for before it was over, which is when it is written.
     fn heed(&mut self, record: &Record<'_>, now: i64, limits: &Thresholds) {
         if let Some((first, until)) = self.wait {
-            self.early += u64::from(first.saturating_add(limits.grace) < now && now < until);
+            let seconds = record.duration.map_or(0, |duration| duration.as_secs());
+            let asked = now.saturating_sub(i64::try_from(seconds).unwrap_or(i64::MAX));
+            self.early += u64::from(first.saturating_add(limits.grace) < asked && asked < until);
             if until <= now {
                 self.wait = None;
             }

@@ -1,16 +1,14 @@
-//! Who is told of each request, and the log that is written of them.
+//! Who is told of each request, and what is told.
 //!
 //! A [`Record`] goes to every [`AccessSink`] when its answer is over, whether
-//! all of it was taken or not. Lines are those of `rutter-logs`, so
-//! `rutter logs` reads what is written here; no client writes a line of its
+//! all of it was taken or not. Lines of the log (`log.rs`) are those of
+//! `rutter-logs`, so `rutter logs` reads them; no client writes a line of its
 //! own.
 //!
 //! Refuses: to hand on the values of secrets in addresses, and more than a
 //! part's longest length.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
 
 use rutter_finding::Finding;
 use rutter_logs::Record;
@@ -31,58 +29,10 @@ pub trait AccessSink: Send + Sync {
 
     /// Takes what is odd about a client from this request on.
     fn odd(&self, _finding: &Finding) {}
-}
 
-/// How lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogForm {
-    /// The combined format of Apache and nginx.
-    Text,
-    /// A JSON object.
-    Json,
-}
-
-/// Writes a line for each request.
-pub struct LogWriter<W: Write + Send> {
-    form: LogForm,
-    out: Mutex<W>,
-}
-
-impl<W: Write + Send> std::fmt::Debug for LogWriter<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LogWriter").field("form", &self.form).finish_non_exhaustive()
-    }
-}
-
-impl<W: Write + Send> LogWriter<W> {
-    /// Writes to `out`; give it something with a buffer, and call
-    /// [`LogWriter::flush`] now and then.
-    pub fn new(form: LogForm, out: W) -> Self {
-        Self { form, out: Mutex::new(out) }
-    }
-
-    /// Writes what waits in the buffer.
-    pub fn flush(&self) -> io::Result<()> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).flush()
-    }
-
-    /// Writes to something else from now on, such as a file that was rotated.
-    pub fn replace(&self, out: W) -> W {
-        let mut place = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut place, out)
-    }
-}
-
-impl<W: Write + Send> AccessSink for LogWriter<W> {
-    fn access(&self, record: &Record<'_>) {
-        let mut line = match self.form {
-            LogForm::Text => record.to_combined(),
-            LogForm::Json => record.to_json(),
-        };
-        line.push('\n');
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        // A full disk must not stop the serving.
-        drop(out.write_all(line.as_bytes()));
+    /// Records it could not keep.
+    fn lost(&self) -> u64 {
+        0
     }
 }
 
@@ -202,6 +152,8 @@ mod tests {
     use rutter_page::Timestamp;
 
     use super::*;
+    use crate::log::tests::Kept;
+    use crate::log::{LogForm, LogWriter};
 
     fn record() -> Record<'static> {
         let time = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
@@ -218,9 +170,11 @@ mod tests {
     }
 
     fn line(form: LogForm, record: &Record<'_>) -> String {
-        let log = LogWriter::new(form, Vec::new());
+        let kept = Kept::default();
+        let log = LogWriter::new(form, Box::new(kept.clone())).unwrap();
         log.access(record);
-        String::from_utf8(log.replace(Vec::new())).unwrap()
+        log.flush().unwrap();
+        kept.text()
     }
 
     #[test] // reliability E11
@@ -274,15 +228,5 @@ mod tests {
     fn ours_long_parts_are_cut() {
         assert_eq!(without_secrets(&format!("/{}", "é".repeat(9000))).len(), LONGEST - 1);
         assert_eq!(without_secrets(&"a".repeat(9000)).len(), LONGEST);
-    }
-
-    #[test]
-    fn ours_a_log_can_move_to_another_file() {
-        let log = LogWriter::new(LogForm::Text, Vec::new());
-        log.access(&record());
-        let first = log.replace(Vec::new());
-        log.access(&record());
-        log.flush().unwrap();
-        assert_eq!(first, log.replace(Vec::new()));
     }
 }

@@ -117,7 +117,7 @@ impl Site {
 
     /// Whether this is a request for something that the site has.
     pub(crate) async fn has(&self, parts: &Parts) -> bool {
-        if is_answerable(parts).is_err() {
+        if is_answerable(parts, &self.0.settings.limits).is_err() {
             return false;
         }
         let path = parts.uri.path();
@@ -270,18 +270,13 @@ impl Site {
                 with(StatusCode::NOT_MODIFIED, ready.current.clone(), Body::empty())
             }
             Verdict::Failed => {
-                let mut headers = ready.current.clone();
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
-                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-                with(StatusCode::PRECONDITION_FAILED, headers, Body::empty())
+                return Some(with(StatusCode::PRECONDITION_FAILED, unkept(ready), Body::empty()));
             }
             Verdict::NoRange => {
-                let mut headers = ready.current.clone();
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
-                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+                let mut headers = unkept(ready);
                 let range = format!("bytes */{}", ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
-                with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
+                return Some(with(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty()));
             }
         };
         Some(shortened(response, ready))
@@ -320,6 +315,16 @@ impl Site {
     }
 }
 
+/// What goes with a refusal that depends on the question: the file's lifetime
+/// would let a cache in between keep it (RFC 9111, 3).
+fn unkept(ready: &Ready) -> http::HeaderMap {
+    let mut headers = ready.current.clone();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers
+}
+
 /// A collection that ends soon may not be kept for longer.
 fn shortened(mut response: Response<Body>, ready: &Ready) -> Response<Body> {
     if let Some(ending) = &ready.ending
@@ -347,4 +352,64 @@ fn finish(
     let name = client.grant.as_ref().map(|grant| grant.name.as_str());
     report.answered(&response, name);
     response.map(|body| if is_head { Body::empty() } else { body }.reported(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    /// More than there are threads that may wait.
+    const MANY: usize = 18;
+
+    fn parts(path: &str) -> Parts {
+        let request = http::Request::get(path).header("host", "harbour.example");
+        request.body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn ours_many_who_wait_for_a_cold_file_hold_no_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in
+            [("a.txt", "a"), ("0.bin", "cold and large"), ("1.bin", "cold, too, it")]
+        {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let mut settings = Settings::new(folder.path());
+        settings.limits.small = 10;
+        let site = Site::open(settings, Vec::new()).unwrap();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).max_blocking_threads(2).enable_all().build();
+        runtime.unwrap().block_on(async {
+            // Others hash, and are not done.
+            let n_permits = u32::try_from(site.0.hashing.available_permits()).unwrap();
+            let held = site.0.hashing.acquire_many(n_permits).await.unwrap();
+            let waiting =
+                || site.0.turns.iter().map(|turn| Arc::strong_count(turn) - 1).sum::<usize>();
+            let cold: Vec<_> = (0..MANY)
+                .map(|n| {
+                    let answering = site.answer(parts(&format!("/{}.bin", n % 2)), None, None);
+                    tokio::spawn(answering)
+                })
+                .collect();
+            let all = async {
+                while waiting() < MANY {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(20), all).await.expect("all wait");
+            for (path, status) in [("/a.txt", 200), ("/none", 404)] {
+                let answer = site.answer(parts(path), None, None);
+                let answer = tokio::time::timeout(Duration::from_secs(20), answer).await;
+                assert_eq!(answer.expect("nobody waits for them").unwrap().status(), status);
+            }
+            assert!(cold.iter().all(|task| !task.is_finished()));
+            drop(held);
+            for task in cold {
+                assert_eq!(task.await.unwrap().unwrap().status(), 200);
+            }
+        });
+    }
 }

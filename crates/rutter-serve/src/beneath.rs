@@ -184,6 +184,27 @@ impl Root {
         })
     }
 
+    /// Whether each part of a name stands in its folder just so. A file system
+    /// may open a file by other spellings of its name than the one that is
+    /// known to be closed: other cases, other forms of an accent, characters
+    /// that it passes over.
+    pub(crate) fn is_spelled(&self, name: &str) -> io::Result<bool> {
+        let Some(root) = self.folder() else { return Ok(false) };
+        let mut here: Option<OwnedFd> = None;
+        let mut parts = name.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let folder = here.as_ref().unwrap_or(&root);
+            if !has_entry(folder, part)? {
+                return Ok(false);
+            }
+            if parts.peek().is_some() {
+                let flags = FLAGS | OFlags::NOFOLLOW | OFlags::DIRECTORY;
+                here = Some(rustix::fs::openat(folder, part, flags, Mode::empty())?);
+            }
+        }
+        Ok(true)
+    }
+
     fn descend(&self, folder: &OwnedFd, name: &str, links: Links) -> io::Result<OwnedFd> {
         #[cfg(target_os = "linux")]
         if self.is_modern.load(Ordering::Relaxed) {
@@ -217,6 +238,16 @@ impl Root {
 /// A pipe must not keep us waiting, and no terminal becomes ours.
 const FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Whether a folder lists this very name.
+fn has_entry(folder: &OwnedFd, name: &str) -> io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        if entry?.file_name().to_bytes() == name.as_bytes() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 /// Opens part after part, following no link.
 fn step_by_step(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
@@ -277,6 +308,32 @@ mod tests {
             panic!("not a file")
         };
         assert_eq!(opened.glance("in/page"), Some(identity));
+    }
+
+    #[test]
+    fn ours_a_name_is_the_one_that_its_folder_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("men\u{fc}/s")).unwrap();
+        for name in ["a.html", "men\u{fc}/log.html", "men\u{fc}/s/\u{e9}.html"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let root = Root::new(folder.path());
+        // Also where the file system takes both for one, only one is listed.
+        for (name, wanted) in [
+            ("a.html", true),
+            ("A.html", false),
+            ("a.h\u{ad}tml", false),
+            ("men\u{fc}/log.html", true),
+            ("menu\u{308}/log.html", false),
+            ("men\u{dc}/log.html", false),
+            ("men\u{fc}/s/\u{e9}.html", true),
+            ("men\u{fc}/s/e\u{301}.html", false),
+            ("men\u{fc}/\u{17f}/\u{e9}.html", false),
+            ("men\u{fc}/s", true),
+            ("a.html/b", false),
+        ] {
+            assert_eq!(root.is_spelled(name).unwrap_or(false), wanted, "{name}");
+        }
     }
 
     #[test]

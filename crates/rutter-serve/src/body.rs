@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::beneath::Identity;
-use crate::report::{Activity, Report};
+use crate::report::{Activity, Report, Turn};
 
 /// Piece of a file while few are sent, and while many are.
 const LARGE: usize = 256 << 10;
@@ -35,10 +35,13 @@ const SMALL: usize = 32 << 10;
 const MOST_LARGE: usize = 32;
 /// Small pieces that are kept for the next file.
 const KEPT_SMALL: usize = 64;
-/// Bytes of small pieces that may wait on a connection with many answers at
-/// once; beyond, pieces are tiny.
-const SHARE: usize = 64 << 10;
-const TINY: usize = 4 << 10;
+/// Bytes of pieces that may wait on a connection with many answers at once, and
+/// how large these are; beyond, pieces are tiny. Each answer has one piece at
+/// most, so with 32 answers there are 64 KiB. That the others wait instead would
+/// let a client that takes nothing of two answers have nothing of a third.
+const SHARE: usize = 32 << 10;
+const SHARED: [usize; 3] = [SMALL, 8 << 10, 2 << 10];
+const TINY: usize = 1 << 10;
 
 /// The body of an answer.
 pub struct Body {
@@ -154,19 +157,24 @@ impl http_body::Body for Body {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = &mut *self;
         let shared = this.report.as_ref().and_then(Report::shared);
-        let next = match &mut this.content {
-            Content::Empty => None,
+        let polled = match &mut this.content {
+            Content::Empty => Poll::Ready(None),
             Content::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
                 this.content = Content::Empty;
-                (!bytes.is_empty()).then_some(Ok(bytes))
+                Poll::Ready((!bytes.is_empty()).then_some(Ok(bytes)))
             }
-            Content::File(part) => ready!(part.poll_next(cx, shared)),
-            Content::Made(making) => ready!(making.poll_next(cx)),
+            Content::File(part) => part.poll_next(cx, shared),
+            Content::Made(making) => making.poll_next(cx),
         };
-        if let Some(shared) = shared {
+        if let (Some(shared), true) = (shared, polled.is_ready()) {
             shared.took();
         }
+        if let Some(report) = &mut this.report {
+            // Whoever asks for more has taken what there was.
+            report.set_turn(if polled.is_pending() { Turn::Ours } else { Turn::Theirs });
+        }
+        let next = ready!(polled);
         match next {
             Some(Ok(bytes)) => {
                 this.sent += bytes.len() as u64;
@@ -255,9 +263,9 @@ impl FilePart {
             }
             None => match self.read_now(shared) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let (file, at, end) = (Arc::clone(&self.file), self.at, self.end);
-                    let lent = self.lend(shared);
-                    let read = move || lent.fill(end - at, |buffer| file.read_at(buffer, at));
+                    let (file, at) = (Arc::clone(&self.file), self.at);
+                    let (lent, wanted) = (self.lend(shared), self.wanted());
+                    let read = move || lent.fill(wanted, |buffer| file.read_at(buffer, at));
                     self.reading = Some(tokio::task::spawn_blocking(read));
                     return self.poll_next(cx, shared);
                 }
@@ -267,13 +275,17 @@ impl FilePart {
         Poll::Ready(Some(result.and_then(|lent| self.take(lent))))
     }
 
+    /// Bytes of the next piece, at most. A slow answer comes in small pieces,
+    /// several a second.
+    fn wanted(&self) -> u64 {
+        let most = self.pace.as_ref().map_or(LARGE as u64, |pace| (pace.bandwidth / 4).max(1));
+        (self.end - self.at).min(most)
+    }
+
     fn lend(&self, shared: Option<&Arc<Activity>>) -> Lent {
-        // A slow answer comes in small pieces, several a second.
-        let most = self.pace.as_ref().map_or(LARGE as u64, |pace| pace.bandwidth / 4);
-        let wanted = (self.end - self.at).min(most);
         match shared {
-            Some(shared) => self.pool.lend_shared(shared),
-            None => self.pool.lend(wanted),
+            Some(shared) => self.pool.lend_shared(shared, self.wanted()),
+            None => self.pool.lend(self.wanted()),
         }
     }
 
@@ -282,7 +294,7 @@ impl FilePart {
         #[cfg(target_os = "linux")]
         {
             use rustix::io::{Errno, ReadWriteFlags, preadv2};
-            self.lend(shared).fill(self.end - self.at, |buffer| {
+            self.lend(shared).fill(self.wanted(), |buffer| {
                 let mut slices = [IoSliceMut::new(buffer)];
                 match preadv2(&self.file, &mut slices, self.at, ReadWriteFlags::NOWAIT) {
                     // File systems that cannot tell are asked by the thread.
@@ -350,16 +362,25 @@ impl Pool {
         Lent { buffer, length: 0, is_large, pool: Arc::clone(self), shared: None }
     }
 
-    /// A buffer for one of many answers of a connection: small, or tiny where
-    /// others wait there already.
-    fn lend_shared(self: &Arc<Self>, shared: &Arc<Activity>) -> Lent {
-        if shared.try_lend(SMALL, SHARE) {
+    /// A buffer for one of many answers of a connection: the smaller, the more
+    /// waits there already, and not much larger than what is wanted.
+    fn lend_shared(self: &Arc<Self>, shared: &Arc<Activity>, wanted: u64) -> Lent {
+        let is_of_use = |size: usize| {
+            let less = SHARED.iter().filter(|other| **other < size).max().unwrap_or(&TINY);
+            (*less as u64) < wanted
+        };
+        let size = SHARED
+            .into_iter()
+            .filter(|size| is_of_use(*size))
+            .find(|size| shared.try_lend(*size, SHARE));
+        if size == Some(SMALL) {
             let mut lent = self.lend(SMALL as u64);
             lent.shared = Some(Arc::clone(shared));
             return lent;
         }
-        let (buffer, pool) = (vec![0; TINY], Arc::clone(self));
-        Lent { buffer, length: 0, is_large: false, pool, shared: None }
+        let (buffer, pool) = (vec![0; size.unwrap_or(TINY)], Arc::clone(self));
+        let shared = size.map(|_| Arc::clone(shared));
+        Lent { buffer, length: 0, is_large: false, pool, shared }
     }
 
     fn try_large(&self) -> bool {
@@ -402,9 +423,9 @@ impl AsRef<[u8]> for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(shared) = &self.shared {
-            shared.give_back(SMALL);
+            shared.give_back(self.buffer.len());
         }
-        if self.buffer.len() == TINY {
+        if self.buffer.len() < SMALL {
             return;
         }
         let (list, most) = if self.is_large {
@@ -427,14 +448,46 @@ mod tests {
     #[test]
     fn ours_many_answers_of_one_connection_share_what_waits() {
         let (pool, shared) = (Arc::new(Pool::default()), Arc::new(Activity::shared()));
-        let mut lent: Vec<Lent> = (0..32).map(|_| pool.lend_shared(&shared)).collect();
+        let lend = || pool.lend_shared(&shared, u64::MAX);
         let size = |lent: &[Lent]| lent.iter().map(|one| one.buffer.len()).sum::<usize>();
-        assert_eq!(size(&lent), SHARE + (32 - SHARE / SMALL) * TINY);
-        // What was sent makes room.
-        lent.drain(..2);
-        assert_eq!(pool.lend_shared(&shared).buffer.len(), SMALL);
-        assert_eq!(pool.small.lock().unwrap().len(), 2);
-        drop(lent);
-        assert_eq!(pool.small.lock().unwrap().len(), 2, "tiny ones are not kept");
+        let mut lent: Vec<Lent> = (0..32).map(|_| lend()).collect();
+        assert_eq!(lent[0].buffer.len(), SMALL, "one alone is as fast as it can be");
+        assert!(size(&lent) <= 64 << 10, "{}", size(&lent));
+        // What was sent makes room, for larger pieces first.
+        lent.remove(0);
+        assert_eq!(lend().buffer.len(), SMALL);
+        assert_eq!(pool.small.lock().unwrap().len(), 1);
+        let mut few: Vec<Lent> = vec![pool.lend_shared(&shared, 100)];
+        assert_eq!(size(&few), TINY, "nobody holds more than is wanted");
+        lent.clear();
+        few.extend([9000, 3000, 1500].map(|wanted| pool.lend_shared(&shared, wanted)));
+        let sizes: Vec<usize> = few.iter().map(|one| one.buffer.len()).collect();
+        assert_eq!(sizes, [TINY, SMALL, TINY, TINY]);
+        few.remove(1);
+        few.extend([3000, 1500, 9000].map(|wanted| pool.lend_shared(&shared, wanted)));
+        let sizes: Vec<usize> = few.iter().map(|one| one.buffer.len()).collect();
+        assert_eq!(sizes, [TINY, TINY, TINY, 8 << 10, 2 << 10, 8 << 10]);
+        assert_eq!(pool.small.lock().unwrap().len(), 1, "others are not kept");
+    }
+
+    #[test] // SCP-205
+    fn ours_a_slow_answer_comes_in_small_pieces() {
+        use std::io::Write as _;
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[7; 9000]).unwrap();
+        let identity = Identity::of(&file).unwrap().unwrap();
+        let (file, pool) = (Arc::new(file), Arc::new(Pool::default()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for shared in [None, Some(Arc::new(Activity::shared()))] {
+            let part = |bandwidth| {
+                FilePart::new(Arc::clone(&file), identity, (0, 9000), &pool, Some(bandwidth))
+            };
+            let first = |mut part: FilePart| {
+                let next = std::future::poll_fn(|cx| part.poll_next(cx, shared.as_ref()));
+                runtime.block_on(next).unwrap().unwrap().len()
+            };
+            assert_eq!(first(part(4000)), 1000);
+            assert_eq!(first(part(1)), 1, "it goes on");
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! usual ones. Digests are not taken over: a file may be replaced before
 //! `served.json` is, so what is said about bytes is found in the bytes. A date
 //! counts for the bytes it was told for, restrictions count for all names, in
-//! any spelling of cases: a file system may not tell them apart.
+//! any spelling of cases: a file system may not tell them apart. Other
+//! spellings of a name are not found at all (`resolve.rs`).
 //!
 //! Refuses: files of another version, of another folder, and none at all.
 
@@ -238,6 +239,11 @@ impl Catalog {
             expires: self.expires.get(&hash).copied(),
             twin,
         })
+    }
+
+    /// Whether the build told of a file of this very name.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.rows.binary_search_by_key(&hash(name), |row| row.name).is_ok()
     }
 
     /// Whether a file was in place when `served.json` came, so that this

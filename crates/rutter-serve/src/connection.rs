@@ -26,7 +26,7 @@ use crate::metrics::Cut;
 use crate::report::{self, Activity};
 use crate::screen::Screen;
 use crate::settings::Limits;
-use crate::site::Site;
+use crate::site::{Site, is_answerable};
 
 /// Streams of one connection of HTTP/2 at once, and below how many waiting
 /// bytes each is given more.
@@ -224,10 +224,11 @@ pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site)
             let guarded = Guarded::new(stream, &limits, &activity, Some(Screen::new(&limits)));
             let answer = hyper::service::service_fn(|request: Request<Incoming>| {
                 let flight = activity.begin();
-                let is_there = request.uri().path() == "/metrics"
-                    && matches!(*request.method(), http::Method::GET | http::Method::HEAD);
+                let (parts, _) = request.into_parts();
                 let mut response = Response::new(Body::empty());
-                if is_there {
+                if let Err(refusal) = is_answerable(&parts, &limits) {
+                    response = refusal.answer();
+                } else if parts.uri.path() == "/metrics" {
                     *response.body_mut() = Body::whole(Bytes::from(site.metrics_text()));
                     let kind = http::HeaderValue::from_static("text/plain; version=0.0.4");
                     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);

@@ -3,7 +3,8 @@
 //!
 //! Four clocks, of which one runs at a time: for a head from its first byte to
 //! its last, for the first head from the start, for a client that takes
-//! nothing of an answer, and for one that asks for nothing.
+//! nothing of an answer, and for one that asks for nothing. None runs while
+//! every answer waits for us.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -80,6 +81,10 @@ impl<S> Guarded<S> {
             return (stuck + self.limits.stall, Cut::Stall);
         }
         if self.activity.is_busy() {
+            // Nobody is cut because we are slow.
+            if !self.activity.is_awaited() {
+                return (Instant::now() + self.limits.stall, Cut::Stall);
+            }
             // Where there are many answers at once, what is written may be
             // anything but an answer.
             let progress =
@@ -220,5 +225,42 @@ impl<S: AsyncRead + Unpin> Guarded<S> {
             }
         })
         .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Turn;
+
+    #[test]
+    fn ours_no_clock_runs_while_an_answer_waits_for_us() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _inside = runtime.enter();
+        for activity in [Activity::new(), Activity::shared()] {
+            let activity = Arc::new(activity);
+            let guarded = Guarded::new((), &Limits::USUAL, &activity, None);
+            // Whether the end of the clock moves on with time.
+            let is_still = || {
+                let (first, _) = guarded.deadline();
+                let start = Instant::now();
+                while start.elapsed() < std::time::Duration::from_millis(3) {
+                    std::thread::yield_now();
+                }
+                guarded.deadline().0 == first
+            };
+            let mut one = activity.begin();
+            assert!(!is_still(), "a file is hashed");
+            one.set_turn(Turn::Theirs);
+            assert!(is_still(), "the client has to take it");
+            let two = activity.begin();
+            assert!(is_still(), "another answer changes nothing");
+            one.set_turn(Turn::Ours);
+            assert!(!is_still());
+            drop(two);
+            assert!(!is_still());
+            one.set_turn(Turn::Theirs);
+            assert!(is_still());
+        }
     }
 }

@@ -154,6 +154,14 @@ impl Metrics {
     }
 }
 
+/// Lines that the access log did not take, in the same form.
+pub(crate) fn lost_text(n: u64) -> String {
+    let name = "rutter_log_lines_lost_total";
+    format!(
+        "# HELP {name} Lines the access log did not take in time.\n# TYPE {name} counter\n{name} {n}\n"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

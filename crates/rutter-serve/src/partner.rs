@@ -10,6 +10,8 @@
 //! - `?url=` gives one entry, `?after=` those behind an address, `?limit=` at
 //!   most so many; what follows is named by `next` and by a `Link`.
 //! - Scope `entries` gives entries, scope `content` their `scp_page` too.
+//! - A line longer than [`Limits::line`](crate::Limits) is as if it were not
+//!   there.
 //! - `Cache-Control: private, no-cache` with a tag: a client may keep an
 //!   answer and ask whether it is still right; nobody in between may.
 //!
@@ -226,6 +228,7 @@ fn prepare(
             return Ok(response);
         }
         Verdict::Failed => {
+            put(CACHE_CONTROL, "no-store");
             *response.status_mut() = StatusCode::PRECONDITION_FAILED;
             return Ok(response);
         }
@@ -366,15 +369,21 @@ impl Store {
         Ok(Self { input: BufReader::new(file), identity, longest, line: Vec::new() })
     }
 
-    /// Reads the line that starts here; `None` at the end.
+    /// Reads the first line from here on that is not too long; `None` at the
+    /// end. One page must not take the others with it.
     fn line(&mut self) -> io::Result<Option<&[u8]>> {
         use io::Read as _;
-        self.line.clear();
         let most = self.longest as u64 + 1;
-        let n = self.input.by_ref().take(most).read_until(b'\n', &mut self.line)?;
-        if self.longest < n {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));
-        }
+        let n = loop {
+            self.line.clear();
+            let n = self.input.by_ref().take(most).read_until(b'\n', &mut self.line)?;
+            if n <= self.longest {
+                break n;
+            }
+            if !self.line.ends_with(b"\n") {
+                self.skip_line()?;
+            }
+        };
         Ok((0 < n).then(|| self.line.trim_ascii_end()))
     }
 

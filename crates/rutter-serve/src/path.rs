@@ -6,6 +6,8 @@
 //! but `.well-known`. Names are not normalised: two spellings of one file
 //! would be two keys for one restriction.
 
+use std::path::Path;
+
 /// Longest path that is looked at, and longest name in it.
 const LONGEST: usize = 4096;
 const LONGEST_NAME: usize = 255;
@@ -57,6 +59,20 @@ pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
         }
     }
     Ok(Asked { name, is_folder })
+}
+
+/// Tells whether a server of `root` would show a file or folder, were it asked
+/// for by its name. One that is not there yet counts by the folder it is meant
+/// for; what the catalog closes counts as shown.
+pub fn is_shown(root: &Path, path: &Path) -> bool {
+    let Ok(root) = root.canonicalize() else { return false };
+    let whole = path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    });
+    let below = whole.as_deref().and_then(|whole| whole.strip_prefix(root).ok());
+    below.and_then(Path::to_str).is_some_and(|name| read(&encoded(name)).is_ok())
 }
 
 /// Undoes percent-encoding, once.
@@ -169,6 +185,35 @@ mod tests {
         assert_eq!(read("/%252e%252e/x").0, "%2e%2e/x");
         assert_eq!(read("/%C3%BCber%20uns.html").0, "über uns.html");
         assert_eq!(encoded("über uns.html"), "/%C3%BCber%20uns.html");
+    }
+
+    #[test]
+    fn ours_what_lies_below_the_root_is_shown_unless_its_name_is_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["root/a", "root/.b", "beside"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::fs::write(at("root/a/key"), "").unwrap();
+        std::os::unix::fs::symlink(at("root/a/key"), at("beside/link")).unwrap();
+        std::os::unix::fs::symlink(at("beside"), at("root/out")).unwrap();
+        for (name, wanted) in [
+            ("root", true),
+            ("root/a", true),
+            ("root/a/key", true),
+            ("root/a/not-yet.log", true),
+            ("root/a/../a/key", true),
+            ("beside/link", true),
+            ("root/.b", false),
+            ("root/.b/key", false),
+            ("root/.key", false),
+            ("root/out/key", false),
+            ("beside", false),
+            ("none/at/all", false),
+        ] {
+            assert_eq!(is_shown(&at("root"), &at(name)), wanted, "{name}");
+        }
+        assert!(!is_shown(&at("none"), &at("none/a")));
     }
 
     proptest! {

@@ -201,20 +201,22 @@ impl Ready {
 
 /// What tells bytes apart that hold the same text (D08).
 ///
-/// A collection has the checksum of its text alone while its bytes are those
-/// that were built: compressed anew, or where nobody knows, they are another
-/// representation.
+/// What is known by its text, a collection or a compressed form, has nothing
+/// more in its tag while its bytes are those that were built: compressed anew,
+/// or where nobody knows, they are another representation.
 fn suffix(about: &About<'_>, facts: &Facts) -> String {
-    match facts.stored {
-        _ if about.role == Role::Coded => "-gzip".to_owned(),
-        Some(Digest(stored))
-            if about.media_type == SCP && !about.is_as_built && facts.tag != facts.stored =>
-        {
-            let hex = stored.iter().take(16).map(|byte| format!("{byte:02x}"));
-            format!("-{}", hex.collect::<String>())
-        }
-        _ => String::new(),
+    let is_coded = about.role == Role::Coded;
+    let mut suffix = if is_coded { "-gzip" } else { "" }.to_owned();
+    let is_text = is_coded || about.media_type == SCP;
+    if let Some(Digest(stored)) = facts.stored
+        && is_text
+        && !about.is_as_built
+        && facts.tag != facts.stored
+    {
+        suffix.push('-');
+        suffix.extend(stored.iter().take(16).map(|byte| format!("{byte:02x}")));
     }
+    suffix
 }
 
 /// Bytes for which nobody but their reader has a use.

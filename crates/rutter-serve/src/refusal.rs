@@ -21,6 +21,10 @@ pub(crate) enum Refusal {
     /// Bodies are not taken.
     Body,
     Method,
+    /// The target is too long.
+    Target,
+    /// There are too many fields.
+    Fields,
     Missing,
     /// A token is wanted.
     Token,
@@ -46,6 +50,8 @@ impl Refusal {
             Self::Bad | Self::Parameter(_) => StatusCode::BAD_REQUEST,
             Self::Body => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Target => StatusCode::URI_TOO_LONG,
+            Self::Fields => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Missing => StatusCode::NOT_FOUND,
             Self::Token | Self::BadToken => StatusCode::UNAUTHORIZED,
             Self::Scope(_) => StatusCode::FORBIDDEN,
@@ -60,6 +66,8 @@ impl Refusal {
             Self::Bad => "bad request",
             Self::Body => "requests with a body are not taken",
             Self::Method => "only GET and HEAD",
+            Self::Target => "the address is too long",
+            Self::Fields => "too many fields",
             Self::Missing => "not found",
             Self::Token => "a token is needed",
             Self::BadToken => "this token is not valid",
@@ -110,7 +118,7 @@ impl Refusal {
             Self::Scope(Scope::Entries) => put(WWW_AUTHENTICATE, ENTRIES),
             Self::Scope(Scope::Content) => put(WWW_AUTHENTICATE, CONTENT),
             Self::Busy | Self::Strained => put(RETRY_AFTER, "1"),
-            Self::Bad | Self::Body => put(CONNECTION, "close"),
+            Self::Bad | Self::Body | Self::Target | Self::Fields => put(CONNECTION, "close"),
             Self::Often(wait) => {
                 let seconds = wait.as_secs() + u64::from(0 < wait.subsec_nanos());
                 headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));

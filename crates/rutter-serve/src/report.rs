@@ -23,6 +23,9 @@ use crate::site::now;
 pub(crate) struct Activity {
     opened: Instant,
     in_flight: AtomicUsize,
+    /// Of these, answers that wait for us and not for the client: a file is
+    /// hashed, a disk is read, a pace is kept.
+    ours: AtomicUsize,
     requests: AtomicUsize,
     /// When the last request began or ended, in milliseconds since `opened`.
     last: AtomicU64,
@@ -46,6 +49,7 @@ impl Activity {
         Self {
             opened: Instant::now(),
             in_flight: AtomicUsize::new(0),
+            ours: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
             last: AtomicU64::new(0),
             shared: None,
@@ -106,10 +110,11 @@ impl Activity {
     }
 
     pub(crate) fn begin(self: &Arc<Self>) -> Flight {
+        self.ours.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.touch();
-        Flight(Arc::clone(self))
+        Flight { activity: Arc::clone(self), turn: Turn::Ours }
     }
 
     fn touch(&self) {
@@ -118,6 +123,11 @@ impl Activity {
 
     pub(crate) fn is_busy(&self) -> bool {
         0 < self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Whether an answer waits for the client to take it.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.ours.load(Ordering::Relaxed) < self.in_flight.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_new(&self) -> bool {
@@ -134,14 +144,44 @@ impl Activity {
     }
 }
 
+/// For whom an answer waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Ours,
+    Theirs,
+}
+
 /// A request under way.
 #[derive(Debug)]
-pub(crate) struct Flight(Arc<Activity>);
+pub(crate) struct Flight {
+    activity: Arc<Activity>,
+    turn: Turn,
+}
+
+impl Flight {
+    pub(crate) fn set_turn(&mut self, turn: Turn) {
+        if self.turn == turn {
+            return;
+        }
+        self.turn = turn;
+        match turn {
+            Turn::Ours => self.activity.ours.fetch_add(1, Ordering::Relaxed),
+            Turn::Theirs => {
+                // The client's time begins now.
+                self.activity.touch();
+                self.activity.ours.fetch_sub(1, Ordering::Relaxed)
+            }
+        };
+    }
+}
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.touch();
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.activity.touch();
+        self.activity.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if self.turn == Turn::Ours {
+            self.activity.ours.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -205,6 +245,7 @@ impl Report {
     pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
         let status = response.status().as_u16();
         self.metrics.answered(status);
+        self.set_turn(Turn::Theirs);
         if let Some(note) = &mut self.note {
             let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             note.record.status = status;
@@ -213,9 +254,16 @@ impl Report {
         }
     }
 
+    /// Says for whom the answer waits from now on.
+    pub(crate) fn set_turn(&mut self, turn: Turn) {
+        if let Some(flight) = &mut self.flight {
+            flight.set_turn(turn);
+        }
+    }
+
     /// The connection, where it has many answers at once.
     pub(crate) fn shared(&self) -> Option<&Arc<Activity>> {
-        self.flight.as_ref().map(|Flight(activity)| activity).filter(|it| it.is_shared())
+        self.flight.as_ref().map(|flight| &flight.activity).filter(|it| it.is_shared())
     }
 
     /// Bytes of the body that were taken.
@@ -239,6 +287,8 @@ impl Drop for Report {
                 record.status = LEFT;
             }
             record.duration = Some(start.elapsed());
+            // Lines are written in this order, so they stand in that of their times.
+            record.time = time();
             listeners.tell(&record);
         }
     }
@@ -246,8 +296,11 @@ impl Drop for Report {
 
 /// A record of something that was no request.
 pub(crate) fn broken(client: IpAddr, status: u16) -> Record<'static> {
-    let time = Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form");
-    Record::new(time, client.to_string(), status)
+    Record::new(time(), client.to_string(), status)
+}
+
+fn time() -> Timestamp {
+    Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form")
 }
 
 /// A record of a request that was refused before it was one, with as much of
@@ -295,6 +348,28 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<std::borrow::Co
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_a_record_has_the_time_when_the_answer_was_over() {
+        #[derive(Default)]
+        struct Times(std::sync::Mutex<Vec<Timestamp>>);
+        impl AccessSink for Times {
+            fn access(&self, record: &Record<'_>) {
+                self.0.lock().unwrap().push(record.time);
+            }
+        }
+        let times = Arc::new(Times::default());
+        let sinks = vec![Arc::clone(&times) as Arc<dyn AccessSink>];
+        let listeners = Arc::new(Listeners { sinks, monitor: None });
+        let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
+        let before = time();
+        let mut report = Report::new(&Arc::default(), &listeners, &parts, None, None);
+        // It began long ago.
+        let old = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
+        report.note.as_mut().unwrap().record.time = old;
+        drop(report);
+        assert!(before <= times.0.lock().unwrap()[0]);
+    }
 
     #[test]
     fn ours_what_is_refused_is_on_record_by_its_first_line() {

@@ -6,7 +6,7 @@
 //! with leave ([`Leave::Hash`]), so that few do it at once.
 //!
 //! Refuses: to show a restricted file while it is not known whether it is one,
-//! a compressed form that is not that of the file beside it, and to take a
+//! or under another spelling of its name than the one that is known, a compressed form that is not that of the file beside it, and to take a
 //! failure of the machine for a file that is not there.
 
 use std::fs::File;
@@ -116,6 +116,9 @@ impl Site {
             Place::File(name, file, identity) => (name, file, identity),
             Place::Folder => return Ok(Found::Moved(format!("{path}/"))),
         };
+        if !self.is_spelled(&name, catalog)? {
+            return Err(Refusal::Missing.into());
+        }
         let fact = fact_of(catalog, &name);
         let is_restricted = self.is_restricted(&name, &identity, catalog)?;
         let mut seen = vec![(name.clone(), Some(identity))];
@@ -128,6 +131,7 @@ impl Site {
             seen.push((name.to_owned(), identity.or(before)));
             let Some((file, identity)) = opened else { return Ok(None) };
             let is_shown = is_restricted || !self.is_restricted(name, &identity, catalog)?;
+            let is_shown = is_shown && self.is_spelled(name, catalog)?;
             Ok(is_shown.then_some((file, identity)))
         };
         let coded_name = format!("{name}.gz");
@@ -176,8 +180,11 @@ impl Site {
             Ready::new(&about, identity, &facts, bytes, &lifetimes)
         };
         let plain = make(&name, role, &fact, (file, identity, looked), fact.coding);
-        let gzip = coded
-            .map(|coded| make(&coded_name, Role::Coded, &fact, coded, Some(kind::Coding::Gzip)));
+        let gzip = coded.map(|coded| {
+            // Its bytes are told of under its own name.
+            let fact = Fact { bytes: fact_of(catalog, &coded_name).bytes, ..fact.clone() };
+            make(&coded_name, Role::Coded, &fact, coded, Some(kind::Coding::Gzip))
+        });
         let markdown = match twin {
             Some((name, (file, identity))) => {
                 let fact = fact_of(catalog, name);
@@ -274,6 +281,20 @@ impl Site {
         }
         let facts = self.0.known.find(file, identity, need).map_err(failed)?;
         facts.map(|facts| (facts, None)).ok_or(Stop::Changed)
+    }
+
+    /// Whether a name may be judged: what is closed is known by its name, so a
+    /// file that was opened by another spelling of it must not pass for one
+    /// that nobody closed. What the build told of is spelled as it told.
+    fn is_spelled(&self, name: &str, catalog: &Catalog) -> Result<bool, Refusal> {
+        if !catalog.has_restricted() || catalog.knows(name) {
+            return Ok(true);
+        }
+        match self.0.root.is_spelled(name) {
+            Ok(is_spelled) => Ok(is_spelled),
+            Err(error) if is_absent(&error) => Ok(false),
+            Err(_) => Err(Refusal::Strained),
+        }
     }
 
     /// Whether a file needs a token. One that came after `served.json` may be

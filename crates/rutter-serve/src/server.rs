@@ -39,6 +39,10 @@ const BLOCKING: usize = 8;
 /// How often an idle server looks whether something changed.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// Stands in the log for a connection that was closed without a word, as nginx
+/// has it.
+const UNSAID: u16 = 444;
+
 /// Where and how to listen.
 #[derive(Debug, Clone)]
 pub struct Listening {
@@ -88,6 +92,9 @@ pub enum ReloadError {
     /// Of TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// Both.
+    #[error("{0}; {1}")]
+    Both(Box<SiteError>, Box<TlsError>),
 }
 
 /// A server that listens, but does not answer yet.
@@ -130,11 +137,20 @@ impl Handle {
     /// stays as it was.
     pub fn reload(&self) -> Result<(), ReloadError> {
         let site = self.site.reload();
-        if let Some((files, place)) = &self.tls {
-            let config = files.load()?;
-            *place.write().unwrap_or_else(PoisonError::into_inner) = config;
+        match (site, self.reload_tls()) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Err(error), Ok(())) => Err(error.into()),
+            (Ok(()), Err(error)) => Err(error.into()),
+            (Err(one), Err(other)) => Err(ReloadError::Both(Box::new(one), Box::new(other))),
         }
-        Ok(site?)
+    }
+
+    fn reload_tls(&self) -> Result<(), TlsError> {
+        let Some((files, place)) = &self.tls else { return Ok(()) };
+        let loaded = files.load();
+        self.site.0.metrics.reloaded(loaded.is_ok());
+        *place.write().unwrap_or_else(PoisonError::into_inner) = loaded?;
+        Ok(())
     }
 }
 
@@ -304,15 +320,21 @@ async fn accept(
                     drop(permit);
                 });
             }
-            Err(cut) => refuse(&stream, peer, site, cut),
+            Err(cut) => refuse(&stream, peer, context, cut),
         }
     }
 }
 
-/// Says why, if that is possible at once.
-fn refuse(stream: &TcpStream, peer: IpAddr, site: &Site, cut: Cut) {
+/// Says why, if that is possible at once. Over TLS it is not: nobody there
+/// understands plain text, so nobody was told to wait.
+fn refuse(stream: &TcpStream, peer: IpAddr, context: &Context, cut: Cut) {
+    let site = &context.site;
     site.0.metrics.cut(cut);
     if site.0.settings.limits.connections == 0 {
+        return;
+    }
+    if context.tls.is_some() {
+        site.0.listeners.tell(&report::broken(peer, UNSAID));
         return;
     }
     let status = if cut == Cut::Address { 429 } else { 503 };

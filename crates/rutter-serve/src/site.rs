@@ -31,13 +31,13 @@ use crate::catalog::{Catalog, CatalogError};
 use crate::facts::{self, Facts, Known, Need};
 use crate::kind;
 use crate::limiter::{Limiter, Whose};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, lost_text};
 use crate::monitor::Monitor;
 use crate::network;
 use crate::path;
 use crate::refusal::Refusal;
 use crate::report::Listeners;
-use crate::settings::{Settings, Unknown};
+use crate::settings::{Limits, Settings, Unknown};
 use crate::shelf::{Resolved, Shelf};
 use crate::token::{Grant, TokenError, Tokens};
 
@@ -111,6 +111,13 @@ struct Tried {
     /// What was told last of a failure, and of tokens alone.
     told: Option<String>,
     told_of_tokens: Option<String>,
+}
+
+/// What changed and is to be read again.
+#[derive(Debug, Clone, Copy)]
+struct New {
+    catalog: bool,
+    tokens: bool,
 }
 
 /// What of a site is closed, and to whom it opens.
@@ -200,17 +207,21 @@ impl Site {
 
     fn load(&self, is_first: bool) -> Result<(), SiteError> {
         self.0.root.look_again();
-        let catalog = match &self.0.settings.state {
-            Some(state) => self.load_catalog(state),
-            None => self.load_announced(is_first),
-        };
+        let catalog = self.load_described(is_first);
         let tokens = self.load_tokens(is_first);
-        self.0.shelf.clear();
         match (catalog, tokens) {
             (Ok(()), Ok(())) => Ok(()),
             (Err(error), Ok(())) => Err(error.into()),
             (Ok(()), Err(error)) => Err(error.into()),
             (Err(one), Err(other)) => Err(SiteError::Both(one, other)),
+        }
+    }
+
+    /// Reads what says what is closed, wherever that is said.
+    fn load_described(&self, is_first: bool) -> Result<(), CatalogError> {
+        match &self.0.settings.state {
+            Some(state) => self.load_catalog(state),
+            None => self.load_announced(is_first),
         }
     }
 
@@ -223,11 +234,9 @@ impl Site {
         });
         match &loaded {
             Ok(catalog) => self.tried().served = catalog.identity,
+            Err(CatalogError::Io(error)) if is_passing(error) => {}
             // It stays so until it is written again.
-            Err(CatalogError::Form(_) | CatalogError::Elsewhere(..)) => {
-                self.tried().served = before;
-            }
-            Err(_) => {}
+            Err(_) => self.tried().served = before,
         }
         let catalog = loaded?;
         if catalog.has_collections()
@@ -261,6 +270,7 @@ impl Site {
         *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
         self.0.next.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.0.generation.fetch_add(1, Ordering::Release);
+        self.0.shelf.clear();
     }
 
     fn load_tokens(&self, is_first: bool) -> Result<(), TokenError> {
@@ -285,20 +295,15 @@ impl Site {
         }
         let result = self.read_tokens(path, false);
         drop(looked);
-        self.0.metrics.reloaded(result.is_ok());
-        let fault = result.as_ref().err().map(|error| format!("{error:?}"));
-        let is_known = std::mem::replace(&mut self.tried().told_of_tokens, fault.clone()) == fault;
-        if let (Err(error), false, Some(tell)) = (result, is_known, self.0.on_failure.get()) {
-            tell(&error.into());
-        }
+        self.reloaded(result, |tried| &mut tried.told_of_tokens);
     }
 
     /// Only for whoever holds `tokens_looked`.
     fn read_tokens(&self, path: &Path, is_first: bool) -> Result<(), TokenError> {
         let before = identity_of(path);
         let loaded = Tokens::load(path);
-        if !matches!(loaded, Err(TokenError::Io(_))) {
-            // It stays so until it is written again.
+        if !matches!(&loaded, Err(TokenError::Io(error)) if is_passing(error)) {
+            // It stays so until it is written again, or may be read.
             self.tried().tokens = before;
         }
         let tokens = match loaded {
@@ -355,7 +360,8 @@ impl Site {
     /// Everything that is counted, in the text form of Prometheus.
     pub fn metrics_text(&self) -> String {
         let monitor = self.0.listeners.monitor.as_ref().map(Monitor::text);
-        format!("{}{}", self.0.metrics.text(), monitor.unwrap_or_default())
+        let n_lost: u64 = self.0.listeners.sinks.iter().map(|sink| sink.lost()).sum();
+        format!("{}{}{}", self.0.metrics.text(), lost_text(n_lost), monitor.unwrap_or_default())
     }
 
     /// Counters.
@@ -401,7 +407,10 @@ impl Site {
             ..Client::default()
         };
         self.identify(parts, &mut client);
-        let fine = self.count(&client).and_then(|()| is_answerable(parts));
+        // Every request counts. What ends the connection comes before what lets it
+        // go on: behind a head with a body, nobody screens the next bytes.
+        let counted = self.count(&client);
+        let fine = is_answerable(parts, &self.0.settings.limits).and(counted);
         (client, fine)
     }
 
@@ -472,12 +481,14 @@ impl Site {
             self.0.root.look_again();
             self.0.shelf.clear();
         }
-        let is_new = is_moved || self.has_new_files();
+        let New { catalog, tokens } = self.new_files();
+        let new = New { catalog: catalog || is_moved, tokens };
+        let is_new = new.catalog || new.tokens;
         if is_new && !self.0.is_loading.swap(true, Ordering::AcqRel) {
             // A large file takes a while, and nobody waits for it here.
             let site = self.clone();
             let work = move || {
-                site.try_reload();
+                site.try_reload(new);
                 site.0.is_loading.store(false, Ordering::Release);
             };
             if std::thread::Builder::new().name("reload".to_owned()).spawn(work).is_err() {
@@ -486,33 +497,50 @@ impl Site {
         }
     }
 
-    /// Reads everything again because something changed. What cannot be read
-    /// is counted, and told of once.
-    fn try_reload(&self) {
-        let result = self.reload();
-        let fault = result.as_ref().err().map(|error| format!("{error:?}"));
-        let is_known = {
-            let mut tried = self.tried();
-            let is_known = tried.told == fault;
-            tried.told = fault;
-            is_known
-        };
-        if let (Err(error), false, Some(tell)) = (&result, is_known, self.0.on_failure.get()) {
-            tell(error);
+    /// Reads what changed, and nothing else.
+    fn try_reload(&self, new: New) {
+        if new.catalog {
+            self.reloaded(self.load_described(false), |tried| &mut tried.told);
+        }
+        if new.tokens {
+            self.reloaded(self.load_tokens(false), |tried| &mut tried.told_of_tokens);
         }
     }
 
-    /// Whether `served.json` or the tokens are others than those that were read.
-    fn has_new_files(&self) -> bool {
+    /// Counts a reload, and tells of one that failed, once for each fault.
+    fn reloaded(
+        &self,
+        result: Result<(), impl Into<SiteError> + fmt::Debug>,
+        told: impl FnOnce(&mut Tried) -> &mut Option<String>,
+    ) {
+        self.0.metrics.reloaded(result.is_ok());
+        let fault = result.as_ref().err().map(|error| format!("{error:?}"));
+        let is_known = std::mem::replace(told(&mut self.tried()), fault.clone()) == fault;
+        if let (Err(error), false, Some(tell)) = (result, is_known, self.0.on_failure.get()) {
+            tell(&error.into());
+        }
+    }
+
+    /// Which files are others than those that were read.
+    fn new_files(&self) -> New {
         let settings = &self.0.settings;
         let served = settings.state.as_ref().map(|state| identity_of(&state.join("served.json")));
         let tokens = settings.tokens.as_ref().map(|path| identity_of(path));
         let announced = settings.state.is_none().then(|| announced::states(&settings.root));
         let tried = self.tried();
-        announced.is_some_and(|now| now != tried.announced)
-            || served.is_some_and(|now| now != tried.served)
-            || tokens.is_some_and(|now| now != tried.tokens)
+        New {
+            catalog: announced.is_some_and(|now| now != tried.announced)
+                || served.is_some_and(|now| now != tried.served),
+            tokens: tokens.is_some_and(|now| now != tried.tokens),
+        }
     }
+}
+
+/// Whether an error says nothing about the file: another try may end better.
+fn is_passing(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN, Errno::IO];
+    Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
 }
 
 /// The state of a file by its name; `None` where there is none.
@@ -527,8 +555,16 @@ pub(crate) fn now() -> i64 {
 }
 
 /// Whether a request is one we answer, whatever it asks for.
-pub(crate) fn is_answerable(parts: &Parts) -> Result<(), Refusal> {
+pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusal> {
     let headers = &parts.headers;
+    // Of HTTP/1 the guard has refused these already.
+    let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if limits.request_line < target {
+        return Err(Refusal::Target);
+    }
+    if limits.fields < headers.len() {
+        return Err(Refusal::Fields);
+    }
     let mut hosts = headers.get_all(HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());
     let is_old = parts.version <= http::Version::HTTP_10;

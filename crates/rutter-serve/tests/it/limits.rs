@@ -131,6 +131,9 @@ fn spec_what_happens_can_be_watched() {
     assert_eq!(ask(address, "/a.txt").status, 200);
     assert_eq!(ask(address, "/metrics").status, 404, "not where everybody is");
     assert_eq!(ask(metrics, "/a.txt").status, 404);
+    let mut client = Client::new(std::net::TcpStream::connect(metrics).unwrap());
+    let answer = client.ask("GET", "/metrics", &[("Content-Length", "1")]);
+    assert_eq!((answer.status, answer.header("connection")), (413, Some("close")));
     wait_for("the bytes", || ask(metrics, "/metrics").text().contains("rutter_sent_bytes_total 1"));
     let text = ask(metrics, "/metrics").text();
     assert!(text.contains("rutter_requests_total{status=\"200\"} 1"), "{text}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rutter_arc::{Limits, Reader};
-use rutter_serve::{NewToken, Scope, new_token};
+use rutter_serve::{NewToken, Scope, Settings, new_token};
 use serde_json::json;
 
 use crate::client::{Answer, Running, put, swap};
@@ -37,6 +37,10 @@ fn token(path: &Path, name: &str, scopes: &[Scope], rate: &str) -> String {
 }
 
 fn case() -> Case {
+    case_with(&store(), |_| {})
+}
+
+fn case_with(store: &str, change: impl FnOnce(&mut Settings)) -> Case {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/log/0001.html"), b"<p>members only");
     put(&folder.path().join("public/a.html"), b"<p>all");
@@ -45,12 +49,16 @@ fn case() -> Case {
 {"path":"a.html","type":"text/html","cache":"page"},
 {"path":"log/0001.html","type":"text/html","cache":"page","twin":"log/0001.md","access":"token"}]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());
-    put(&folder.path().join("state/private/pages.jsonl"), store().as_bytes());
+    put(&folder.path().join("state/private/pages.jsonl"), store.as_bytes());
     let path = folder.path().join("tokens.toml");
     let entries = token(&path, "entries", &[Scope::Entries], "1000/s");
     let content = token(&path, "content", &[Scope::Entries, Scope::Content], "1000/s");
     let slow = token(&path, "slow", &[Scope::Content], "2/h");
-    let running = Running::start(folder, |settings| settings.tokens = Some(path), None);
+    let change = |settings: &mut Settings| {
+        settings.tokens = Some(path);
+        change(settings);
+    };
+    let running = Running::start(folder, change, None);
     Case { running, entries, content, slow }
 }
 
@@ -64,6 +72,42 @@ impl Case {
 fn urls(answer: &Answer) -> Vec<String> {
     let pages = answer.json()["pages"].as_array().unwrap().clone();
     pages.iter().map(|page| page["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn ours_a_page_that_is_too_long_is_left_out_alone() {
+    const LONG: usize = 1000;
+    let long = [0, 1, 100, 101, 102, 200, N - 1];
+    let lines: Vec<String> = store()
+        .lines()
+        .enumerate()
+        .map(|(n, line)| match long.iter().position(|it| *it == n) {
+            // One byte too long, and much more than that.
+            Some(at) => {
+                let length = if at % 2 == 0 { LONG } else { 40 * LONG };
+                format!("{line}{}\n", " ".repeat(length - line.len()))
+            }
+            None => format!("{line}\n"),
+        })
+        .collect();
+    let case = case_with(&lines.concat(), |settings| settings.limits.line = LONG);
+    let wanted: Vec<String> = (0..N).filter(|n| !long.contains(n)).map(url).collect();
+    let (mut query, mut found) = ("?limit=40".to_owned(), Vec::new());
+    loop {
+        let answer = case.ask(&query, &case.content);
+        assert_eq!(answer.status, 200, "{query}");
+        found.extend(urls(&answer));
+        let Some(next) = answer.json()["next"].as_str().map(str::to_owned) else { break };
+        query = next.split_once('?').map(|(_, query)| format!("?{query}")).unwrap();
+    }
+    assert_eq!(found, wanted);
+    for n in 0..N {
+        let status = case.ask(&format!("?url={}", url(n)), &case.entries).status;
+        assert_eq!(status, if long.contains(&n) { 404 } else { 200 }, "{n}");
+        let behind = urls(&case.ask(&format!("?limit=1&after={}", url(n)), &case.entries));
+        let next = (n + 1..N).find(|n| !long.contains(n)).map(url);
+        assert_eq!(behind.first(), next.as_ref(), "{n}");
+    }
 }
 
 #[test] // ARC-026 ARC-064 D57

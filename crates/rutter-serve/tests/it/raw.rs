@@ -4,6 +4,8 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use rutter_serve::Rate;
+
 use crate::client::{Client, Running};
 
 fn running() -> Running {
@@ -104,6 +106,22 @@ fn ours_methods_sizes_and_bodies_have_their_statuses() {
     let absolute = b"GET http://a/a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     assert_eq!(statuses(&running.raw(absolute)), [200]);
     assert_eq!(statuses(&running.raw(b"GET /a.txt HTTP/1.0\r\n\r\n")), [200]);
+}
+
+/// What follows a head with a body is screened by nobody, so the connection
+/// ends with it, however often its client has asked.
+#[test] // reliability E05
+fn ours_a_body_ends_the_connection_also_of_a_client_that_must_wait() {
+    let running = Running::new(&[("a.txt", b"a")], |settings| {
+        settings.rate = Some(Rate { every: Duration::from_hours(1), burst: 1 });
+    });
+    let fine = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+    let bare = "GET /a.txt HTTP/1.1\nHost: a\n\n";
+    let body = |method| format!("{method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx");
+    let found = |text: String| statuses(&running.raw(text.as_bytes()));
+    assert_eq!(found(format!("{fine}{}{bare}{fine}", body("GET"))), [200, 413]);
+    assert_eq!(found(format!("{}{bare}", body("POST"))), [405]);
+    assert_eq!(found(format!("{fine}{bare}{fine}")), [429, 400], "it counted all of them");
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Nobody's slowness takes the threads that others need.
 
-use std::fs::File;
 use std::io::Write;
 
 use rutter_serve::{NewToken, Scope, new_token};
 
-use crate::client::{Running, put, wait_for};
+use crate::client::{Running, put};
 
 /// More than all workers of a test have threads that may wait.
 const MANY: usize = 18;
@@ -49,29 +48,4 @@ fn ours_partners_who_take_nothing_keep_no_page_waiting() {
     let mut answer = crate::client::Client::new(idle.pop().unwrap());
     let pages = answer.answer(false).unwrap().json()["pages"].as_array().unwrap().len();
     assert_eq!(pages, 300, "whoever goes on gets everything");
-}
-
-#[test]
-fn ours_many_who_ask_for_a_cold_file_keep_no_page_waiting() {
-    let running = Running::new(&[("a.txt", b"a"), ("b.txt", b"b")], |_| {});
-    // Its bytes are nowhere, and take a while to be hashed.
-    for n in 0..3 {
-        let file = File::create(running.public(&format!("{n}.bin"))).unwrap();
-        file.set_len(3 << 30).unwrap();
-    }
-    let mut waiting: Vec<_> = (0..MANY).map(|_| running.connect()).collect();
-    for (n, stream) in waiting.iter_mut().enumerate() {
-        let request = format!("HEAD /{}.bin HTTP/1.1\r\nHost: a\r\n\r\n", n % 3);
-        stream.write_all(request.as_bytes()).unwrap();
-    }
-    wait_for("all requests", || {
-        running.site.metrics().open_connections() == i64::try_from(MANY).unwrap()
-    });
-    for path in ["/a.txt", "/b.txt", "/none"] {
-        running.get(path);
-    }
-    wait_for("records", || 3 <= running.records.0.lock().unwrap().len());
-    let records = running.records.0.lock().unwrap();
-    let targets: Vec<&str> = records.iter().map(|record| &*record.target).collect();
-    assert_eq!(targets, ["/a.txt", "/b.txt", "/none"], "they did not wait");
 }

@@ -75,6 +75,7 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
     let error = running.handle.reload().unwrap_err().to_string();
     assert!(error.contains("cert.pem") && !error.contains("nonsense"), "{error}");
+    assert!(running.site.metrics().text().contains("{result=\"failed\"} 1"));
     let mut second = client(&running);
     assert_eq!(second.ask("GET", "/a.txt", &[]).status, 200);
     assert_eq!(serial(&first), serial(&second));
@@ -92,20 +93,55 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     assert_eq!(client(&running).ask("GET", "/a.txt", &[]).status, 200);
 }
 
+async fn connect_2(running: &Running) -> hyper::client::conn::http2::SendRequest<String> {
+    let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
+    let connector = tokio_rustls::TlsConnector::from(config(&["h2", "http/1.1"]));
+    let stream = connector.connect(name(), stream).await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+#[test]
+fn ours_one_fault_does_not_hide_another() {
+    let running = running_with(|settings| {
+        let tokens = settings.root.parent().unwrap().join("tokens.toml");
+        fs::write(&tokens, "").unwrap();
+        settings.tokens = Some(tokens);
+        settings.unknown = rutter_serve::Unknown::Open;
+    });
+    fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
+    fs::write(running.folder.path().join("tokens.toml"), "[[tokens]]").unwrap();
+    let error = running.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("cert.pem") && error.contains("in line 1"), "{error}");
+}
+
+#[test]
+fn ours_over_tls_nobody_is_refused_in_plain_text() {
+    let running = running_with(|settings| settings.limits.per_address = 1);
+    let mut first = client(&running);
+    assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200);
+    let mut answer = Vec::new();
+    std::io::Read::read_to_end(&mut running.connect(), &mut answer).unwrap();
+    assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    wait_for("a record", || {
+        let records = running.records.0.lock().unwrap();
+        records.iter().any(|record| record.status == 444 && record.retry_after.is_none())
+    });
+    let text = running.site.metrics().text();
+    assert!(text.contains("why=\"address\"} 1") && text.contains("status=\"429\"} 0"), "{text}");
+}
+
 #[test]
 fn ours_http_2_answers_many_at_once() {
     let running = running();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
-        let connector = tokio_rustls::TlsConnector::from(config(&["h2", "http/1.1"]));
-        let stream = connector.connect(name(), stream).await.unwrap();
-        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
-        let (sender, connection) =
-            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                .await
-                .unwrap();
-        tokio::spawn(connection);
+        let sender = connect_2(&running).await;
         let ask = |method: &str, path: &str| {
             let mut sender = sender.clone();
             let uri = format!("https://harbour.example{path}");
@@ -157,6 +193,27 @@ fn ours_http_2_answers_many_at_once() {
     );
 }
 
+#[test] // reliability E06
+fn ours_http_2_has_the_same_ceilings() {
+    let running = running();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut sender = connect_2(&running).await;
+        for (n_fields, length, status) in
+            [(100, 1, 200), (101, 1, 431), (0, 9000, 414), (0, 1, 200)]
+        {
+            let query = "x".repeat(length);
+            let mut request = http::Request::get(format!("https://harbour.example/a.txt?{query}"));
+            for n in 0..n_fields {
+                request = request.header(format!("x-{n}"), "a");
+            }
+            let response = sender.send_request(request.body(String::new()).unwrap()).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{n_fields} fields, {length} bytes");
+        }
+    });
+    wait_for("records", || running.records.0.lock().unwrap().len() == 4);
+}
+
 /// Clients that take nothing of what they asked for, but go on talking.
 #[test]
 fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
@@ -190,4 +247,32 @@ fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
     });
     wait_for("a cut", || running.site.metrics().text().contains("why=\"stall\"} 1"));
     wait_for("the end", || running.site.metrics().open_connections() == 0);
+}
+
+/// A pause that the server makes is none of the client's.
+#[test]
+fn ours_nobody_is_cut_because_the_server_is_slow() {
+    let running = running_with(|settings| {
+        settings.limits.stall = Duration::from_millis(150);
+        settings.limits.small = 0;
+        // A byte each quarter of a second.
+        settings.bandwidth = Some(4);
+    });
+    fs::write(running.public("slow.txt"), "abc").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut sender = connect_2(&running).await;
+        let request = http::Request::get("https://harbour.example/slow.txt");
+        let request = request.body(String::new()).unwrap();
+        let mut body = sender.send_request(request).await.unwrap().into_body();
+        let mut bytes = Vec::new();
+        while let Some(frame) =
+            std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_frame(cx)).await
+        {
+            bytes.extend(frame.unwrap().into_data().unwrap_or_default());
+        }
+        assert_eq!(bytes, b"abc");
+    });
+    let text = running.site.metrics().text();
+    assert!(text.contains("why=\"stall\"} 0"), "{text}");
 }

@@ -21,7 +21,7 @@ pub(crate) struct Watching {
     /// Different closed paths that were tried (LG003)
     #[arg(long, value_name = "N", default_value_t = Thresholds::USUAL.closed, value_parser = count())]
     odd_closed: u64,
-    /// Tokens that were refused (LG004)
+    /// Answers 401, for want of a valid token (LG004)
     #[arg(long, value_name = "N", default_value_t = Thresholds::USUAL.refused, value_parser = count())]
     odd_refused: u64,
     /// Downloads of the same collection (LG005)

@@ -1,18 +1,17 @@
 //! `rutter serve`: a built website over HTTP.
 
+mod aside;
+
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_build::BuildError;
-use rutter_finding::Finding;
-use rutter_logs::Record;
 use rutter_serve::{
     AccessSink, Closed, ClosedBy, Forwarding, Heard, Limits, Listening, LogForm, LogWriter,
     Network, Proxies, Rate, Server, Settings, Site, TlsFiles, Tokens, Unknown, rate_of,
@@ -24,8 +23,7 @@ use crate::config;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
-/// How often lines of the access log are put into the file.
-const FLUSH: Duration = Duration::from_millis(500);
+use aside::Aside;
 
 /// Where a build leaves its state, unless told otherwise.
 const STATE: &str = ".rutter";
@@ -125,31 +123,19 @@ enum Form {
     Json,
 }
 
-/// Says on standard error who behaves oddly.
-struct Aside;
-
-impl AccessSink for Aside {
-    fn access(&self, _record: &Record<'_>) {}
-
-    fn odd(&self, finding: &Finding) {
-        let Finding { rule, detail, .. } = finding;
-        output::say_aside(&format!("{}: {}: {detail}", rule.code, rule.title));
-    }
-}
-
-type Log = LogWriter<BufWriter<Box<dyn Write + Send>>>;
-
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     let metadata = folder.metadata().with_context(|| folder.display().to_string())?;
     anyhow::ensure!(metadata.is_dir(), "{}: is a file, wanted a folder", folder.display());
     let state = state(args)?;
+    must_not_be_shown(args, state.as_deref())?;
     if let Some(state) = &state {
         recover(state, out)?;
     }
-    let log = log(args)?;
-    let aside = (!args.no_watch).then(|| Arc::new(Aside) as Arc<dyn AccessSink>);
-    let sinks = aside.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
+    let aside = Aside::new()?;
+    let log = log(args, &aside)?;
+    let watching = (!args.no_watch).then(|| Arc::new(aside.clone()) as Arc<dyn AccessSink>);
+    let sinks = watching.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
     let settings = settings(args, state.clone())?;
     // Connections are files too; the usual limit of the system is meant for less.
     rutter_serve::raise_file_limit();
@@ -157,9 +143,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         Tokens::load(path).with_context(|| path.display().to_string())?;
     }
     let site = Site::open(settings, sinks)?;
-    site.on_failed_reload(|error| {
+    let said = aside.clone();
+    site.on_failed_reload(move |error| {
         let error = chain(error);
-        output::say_aside(&format!("changed, but not read again, the old stays: {error}"));
+        said.say(format!("changed, but not read again, the old stays: {error}"));
     });
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
@@ -179,36 +166,34 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     say_closed(&site, out);
     // Whoever asks meanwhile waits for one file only.
     thread::spawn(move || site.warm());
-    if let Some(log) = log.clone() {
-        thread::spawn(move || {
-            loop {
-                thread::sleep(FLUSH);
-                // A full disk must not stop the serving.
-                drop(log.flush());
-            }
-        });
-    }
     let (path, reopened) = (args.access_log.clone(), log.clone());
     server.handle().obey_signals(move |heard| match heard {
-        Heard::Stop => output::say_aside("ending"),
+        Heard::Stop => {
+            aside.say("ending");
+            aside.finish();
+        }
         Heard::Reload(result) => {
-            if let Some(log) = &reopened
-                && let Ok(target) = target(&path)
-            {
-                drop(log.replace(target).flush());
+            // The log of requests is another matter than what they are answered with.
+            if let Some(log) = &reopened {
+                match target(&path) {
+                    Ok(target) => log.replace(target),
+                    Err(error) => aside.say(format!(
+                        "the access log cannot be opened anew, the old one goes on: {error:#}"
+                    )),
+                }
             }
             match result {
-                Ok(()) => output::say_aside("read again"),
+                Ok(()) => aside.say("read again"),
                 Err(error) => {
                     let error = chain(&error);
-                    output::say_aside(&format!("not read again, the old stays: {error}"));
+                    aside.say(format!("not read again, the old stays: {error}"));
                 }
             }
         }
     })?;
     server.run()?;
     if let Some(log) = log {
-        log.flush()?;
+        log.flush().context("the access log was not written to its end")?;
     }
     Ok(Exit::Clean)
 }
@@ -369,7 +354,30 @@ fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn log(args: &Args) -> anyhow::Result<Option<Arc<Log>>> {
+/// Refuses to serve what is for the server alone: keys, tokens, logs and what
+/// the state keeps must not lie below the folder under a name that is shown.
+fn must_not_be_shown(args: &Args, state: Option<&Path>) -> anyhow::Result<()> {
+    let is_file = !matches!(args.access_log.to_str(), Some("-" | "off"));
+    let files = [
+        ("the key", args.tls_key.as_deref()),
+        ("the file of tokens", args.tokens.as_deref()),
+        ("the access log", is_file.then_some(&*args.access_log)),
+        ("the state", state),
+    ];
+    for (what, path) in files {
+        if let Some(path) = path
+            && rutter_serve::is_shown(&args.folder, path)
+        {
+            let (path, folder) = (path.display(), args.folder.display());
+            anyhow::bail!(
+                "{path}: {what} would be shown to everybody, because it lies in {folder}; move it"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn log(args: &Args, aside: &Aside) -> anyhow::Result<Option<Arc<LogWriter>>> {
     if args.access_log.as_os_str() == "off" {
         return Ok(None);
     }
@@ -377,17 +385,22 @@ fn log(args: &Args) -> anyhow::Result<Option<Arc<Log>>> {
         Form::Text => LogForm::Text,
         Form::Json => LogForm::Json,
     };
-    Ok(Some(Arc::new(LogWriter::new(form, target(&args.access_log)?))))
+    let log = LogWriter::new(form, target(&args.access_log)?)?;
+    let aside = aside.clone();
+    log.on_loss(move || {
+        aside.say(
+            "the access log takes nothing: lines are lost, rutter_log_lines_lost_total counts them",
+        );
+    });
+    Ok(Some(Arc::new(log)))
 }
 
-fn target(path: &Path) -> anyhow::Result<BufWriter<Box<dyn Write + Send>>> {
-    let target: Box<dyn Write + Send> = if path.as_os_str() == "-" {
-        output::stdout()
-    } else {
-        let file = File::options().create(true).append(true).open(path);
-        Box::new(file.with_context(|| path.display().to_string())?)
-    };
-    Ok(BufWriter::with_capacity(64 << 10, target))
+fn target(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
+    if path.as_os_str() == "-" {
+        return Ok(output::stdout());
+    }
+    let file = File::options().create(true).append(true).open(path);
+    Ok(Box::new(file.with_context(|| path.display().to_string())?))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `rutter serve` as a program: every file of the built example, and signals.
 
 mod closed;
+mod running;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -269,6 +270,20 @@ fn wanted(name: &str) -> (&'static str, Option<&'static str>, &'static str) {
     panic!("the example has a new kind of file: {name}");
 }
 
+fn base64(bytes: &[u8]) -> String {
+    let digits: Vec<char> =
+        ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let bits: Vec<String> = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+    let bits = bits.concat();
+    let groups = bits.as_bytes().chunks(6).map(|group| {
+        let text = format!("{:0<6}", std::str::from_utf8(group).unwrap());
+        digits[usize::from_str_radix(&text, 2).unwrap()]
+    });
+    let mut text: String = groups.collect();
+    text.extend(std::iter::repeat_n('=', (4 - text.len() % 4) % 4));
+    text
+}
+
 // SCP-144 SCP-145 SCP-147 SCP-148 SCP-149 SCP-150 SCP-151 SCP-152 SCP-156 SCP-157 SCP-158 SCP-202
 // SCP-213 ARC-022 ARC-023 SPX-049 SPX-050
 #[test]
@@ -309,6 +324,8 @@ fn spec_every_file_of_the_example_has_its_headers() {
         let suffix = if is_added { &other[..33] } else { "" };
         let tag = format!("\"{digest}{suffix}\"");
         assert_eq!(answer.header("etag"), Some(tag.as_str()), "{name}");
+        let stored = format!("sha-256=:{}:", base64(&Digest::of(&bytes).0));
+        assert_eq!(answer.header("repr-digest"), Some(stored.as_str()), "{name}");
         // What the build told, else the time of the file; never one to come.
         let modified = match file.and_then(|file| file["modified"].as_str()) {
             Some(told) => Timestamp::parse_lenient(told).unwrap().0.unix_seconds(),
