@@ -76,7 +76,9 @@ impl Walk<'_, '_, '_> {
             self.n_open += 1;
             return self.tried(&key).await;
         };
-        if self.is_lost(&answer) {
+        // Lost visitors are often shown the home page, which is a page itself.
+        let is_home = key_of(self.visit.site.as_str()).as_ref() == Some(&key);
+        if !is_home && self.is_lost(&answer) {
             // This is how the site says that a page is gone.
             self.visit.report.leave_out("it is the page for unknown addresses");
             self.gone.insert(key.clone());

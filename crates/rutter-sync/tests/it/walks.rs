@@ -272,3 +272,23 @@ async fn ours_a_twin_takes_the_place_of_its_page_at_once() {
     bay.visit().await;
     assert!(words(&bay, "/t").unwrap().contains("Berth 7"));
 }
+
+#[tokio::test] // D74
+async fn spec_a_page_that_is_lost_goes_and_the_home_page_stays() {
+    let bay = Bay::new();
+    // Whatever is not there is answered with the home page, and a nonce.
+    let home = |nonce: u32| {
+        format!("<title>Harbour</title><main><p>Words of the home page, {nonce}.</p></main>")
+    };
+    bay.server.fallback(Reply::ok("text/html", home(1)));
+    let paths = pages(&bay, 3);
+    bay.html("/", &home(2));
+    let all: Vec<&str> = paths.iter().map(String::as_str).chain(["/"]).collect();
+    bay.sitemap(&[], &all);
+    bay.visit().await;
+    assert_eq!(bay.paths(), ["/", "/0", "/1", "/2"]);
+    bay.html("/1", &home(3));
+    let report = bay.visit().await;
+    assert_eq!((report.removed, bay.paths().len()), (1, 3));
+    assert!(words(&bay, "/").is_some() && words(&bay, "/1").is_none());
+}
