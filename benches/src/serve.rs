@@ -102,7 +102,7 @@ pub(crate) struct Measured {
     pub(crate) bytes: f64,
     /// The 99th percentile, in milliseconds.
     pub(crate) p99: f64,
-    pub(crate) errors: f64,
+    pub(crate) errors: u64,
 }
 
 /// Runs wrk.
@@ -137,10 +137,10 @@ pub(crate) fn wrk(
 
 /// Requests that failed, by what wrk says: no answer, or one of another status
 /// than 2xx or 3xx.
-fn failures(text: &str) -> f64 {
+fn failures(text: &str) -> u64 {
     let count = |rest: &str| {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-        digits.filter_map(|digits| digits.parse::<f64>().ok()).sum::<f64>()
+        digits.filter_map(|digits| digits.parse::<u64>().ok()).sum::<u64>()
     };
     let starts = ["Socket errors:", "Non-2xx or 3xx responses:"];
     let rests = text
@@ -227,8 +227,8 @@ fn measure(plan: &Plan, folder: &Path, public: &Path) -> anyhow::Result<()> {
             let p99 = of(runs, |run| run.p99);
             println!("{name:7} {:24} {requests:10.0} {bytes:8.0} {p99:8.2}", cases[0].name);
         }
-        let errors: f64 = mine.iter().map(|run| run.errors).sum();
-        ensure!(errors == 0.0, "{}: {errors} errors", cases[0].name);
+        let errors: u64 = mine.iter().map(|run| run.errors).sum();
+        ensure!(errors == 0, "{}: {errors} errors", cases[0].name);
         let ratio = |what: fn(&Measured) -> f64| of(mine, what) / of(other, what);
         match number {
             0 => {
@@ -285,10 +285,10 @@ mod tests {
     #[test]
     fn ours_an_answer_that_refuses_is_a_failure() {
         let fine = "  1000 requests in 1.00s, 12.00MB read\nRequests/sec: 1000.00\n";
-        assert_eq!(failures(fine), 0.0);
+        assert_eq!(failures(fine), 0);
         let sockets = "  Socket errors: connect 1, read 2, write 0, timeout 4\n";
-        assert_eq!(failures(&format!("{fine}{sockets}")), 7.0);
+        assert_eq!(failures(&format!("{fine}{sockets}")), 7);
         let refused = "  Non-2xx or 3xx responses: 900\n";
-        assert_eq!(failures(&format!("{fine}{sockets}{refused}")), 907.0);
+        assert_eq!(failures(&format!("{fine}{sockets}{refused}")), 907);
     }
 }

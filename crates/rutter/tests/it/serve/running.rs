@@ -13,7 +13,7 @@ use super::{Serving, build, built, copied, now, rutter};
 fn ours_new_bytes_have_a_new_date() {
     let folder = copied();
     build(folder.path(), now() - 7200, &[]);
-    let serving = Serving::start(folder.path(), &[]);
+    let serving = Serving::start(folder.path(), &["--rate", "off"]);
     let date = || {
         let answer = serving.get("/docs/tides-api.html", &[]);
         assert_eq!(answer.status, 200);
