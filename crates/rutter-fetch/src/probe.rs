@@ -55,6 +55,16 @@ impl Probe {
         lost.stand_for(&found, &self.path)
     }
 
+    /// Tells whether this body is that page to the byte, as far as it is kept.
+    pub fn is_same_page(&self, body: &[u8]) -> bool {
+        self.is_soft() && body.get(..KEPT).unwrap_or(body) == self.page
+    }
+
+    /// The title of that page.
+    pub fn title(&self) -> Option<String> {
+        Signs::of(&self.page)?.title
+    }
+
     /// Tells whether an answer can be taken for what was asked for: on a soft
     /// host, JSON must say or show that it is JSON, and nothing may be the
     /// page for lost visitors.

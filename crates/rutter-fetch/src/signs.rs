@@ -10,7 +10,7 @@ const FIRST: [&str; 9] =
 /// What a page calls itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signs {
-    title: Option<String>,
+    pub(crate) title: Option<String>,
     canonical: Option<String>,
 }
 

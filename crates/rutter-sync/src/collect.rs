@@ -23,6 +23,10 @@ use crate::visit::Visit;
 /// How often a visit plans.
 const ROUNDS: usize = 3;
 
+/// How long a file that did not verify is only asked whether it changed, in
+/// seconds: it may have been damaged on its way.
+const REFUSED_FOR: i64 = 86_400;
+
 /// How collections ended.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
@@ -325,13 +329,15 @@ async fn take(
     })
     .await
     .map_err(|_| VisitError::Worker)?;
+    // What contradicts its advert or the clock may be fine tomorrow.
+    let is_damaged = matches!(applied, Err(ApplyError::Read(_)));
     let lesson = lesson_of(applied)?;
     match &lesson {
         // It is fine, and waits for somebody's word.
         Lesson::Held(_) => return Ok(lesson),
-        Lesson::Bad(Kind::Integrity, why) if validators != Validators::default() => {
-            let (generated, why) = (pick.generated, why.clone());
-            let refused = RefusedFile { generated, validators, why };
+        Lesson::Bad(_, why) if is_damaged && validators != Validators::default() => {
+            let (generated, why, at) = (pick.generated, why.clone(), visit.now);
+            let refused = RefusedFile { generated, validators, why, at };
             visit.memo.refused.insert(pick.url.clone(), refused);
         }
         _ => drop(visit.memo.refused.remove(&pick.url)),
@@ -354,6 +360,8 @@ fn lesson_of(applied: Result<Applied, ApplyError>) -> Result<Lesson, VisitError>
         }
         ApplyError::Query(error) => return Err(error.into()),
         ApplyError::Stage(StageError::Replay { .. }) => Lesson::Bad(Kind::Integrity, text),
+        ApplyError::Stage(StageError::Quota { .. })
+        | ApplyError::Commit(CommitError::Quota { .. }) => Lesson::Bad(Kind::Policy, text),
         ApplyError::Stage(error) => return Err(error.into()),
         ApplyError::Commit(CommitError::MassDeletion { .. }) => Lesson::Held(text),
         ApplyError::Commit(CommitError::State { .. } | CommitError::Count { .. })
@@ -396,7 +404,11 @@ async fn fetch(
     // What was taken from there before is not taken again (SCP-153), nor what
     // could not be used and is the same.
     let refused = visit.memo.refused.get(&pick.url);
-    let refused = refused.filter(|refused| refused.generated == pick.generated).cloned();
+    let is_same = |refused: &&RefusedFile| {
+        let age = visit.now.seconds_since(refused.at);
+        refused.generated == pick.generated && age < REFUSED_FOR
+    };
+    let refused = refused.filter(is_same).cloned();
     let known = match visit.visitor.store.validator(&pick.url)?.filter(|_| is_known) {
         _ if let Some(refused) = &refused => refused.validators.clone(),
         Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },

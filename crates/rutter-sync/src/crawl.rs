@@ -77,7 +77,7 @@ pub(crate) async fn crawl(
 ) -> Result<(), VisitError> {
     let gate = Arc::clone(&visit.gate);
     let most = visit.visitor.options.most_pages;
-    let mut frontier = Frontier::new(&gate, MOST_KNOWN.max(most));
+    let mut frontier = Frontier::new(&gate, MOST_KNOWN.max(most), most);
     let healthy = healthy(visit, ended)?;
     let is_whole = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
     for (section, reason) in &ended.failed {
@@ -100,16 +100,18 @@ pub(crate) async fn crawl(
         walk.take_snapshots().await?;
     }
     walk.run().await?;
-    let walked = walk.end().await?;
+    let mut walked = walk.end().await?;
     let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
     if is_by_links(rung) {
+        // Links that a walk found and did not follow are found by no other.
+        walked.frontier.close();
         visit.shelf.write(urls::LEFT, &walked.frontier.left())?;
     }
     if !walked.is_stopped && walked.n_open == 0 {
         visit.memo.rest.clear();
     }
     leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
-    leave::close(visit, &walked.closed)?;
+    leave::close(visit, &walked.closed, walked.n_asked)?;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && visit.report.rung != Rung::Scp {
@@ -174,6 +176,7 @@ struct Walked<'g> {
     healthy: Keys,
     gone: BTreeSet<String>,
     closed: BTreeSet<String>,
+    n_asked: u64,
     n_open: u64,
     is_stopped: bool,
 }
@@ -191,7 +194,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let (template, sample) = if !templates.is_empty() {
             (Use::Fitting(Arc::new(templates)), None)
         } else if is_listed {
-            (Use::Nothing, Some((frontier.sample_first(), Vec::new(), 0)))
+            (Use::Nothing, Some((frontier.sample_first(&visit.memo.stops), Vec::new(), 0)))
         } else {
             (Use::Nothing, None)
         };
@@ -324,7 +327,13 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         if let Some(until) = pause {
             visit.pause(until)?;
         }
-        visit.report.count(&outlook?);
+        let outlook = outlook?;
+        visit.report.count(&outlook);
+        if 0 < outlook.over_quota {
+            let text = format!("{} pages are beyond the quota of pages", outlook.over_quota);
+            let origin = visit.origin.clone();
+            visit.report.trouble(&origin, Kind::Policy, text);
+        }
         for (reason, n) in &frontier.left_out {
             *visit.report.left_out.entry(reason.clone()).or_default() += n;
         }
@@ -334,7 +343,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Network, text);
         }
-        Ok(Walked { frontier, healthy, gone, closed, n_open, is_stopped })
+        let n_asked = self.n_asked;
+        Ok(Walked { frontier, healthy, gone, closed, n_asked, n_open, is_stopped })
     }
 
     /// A page is not waited for any more.

@@ -19,7 +19,7 @@ const LIMIT: &str = "the limit of pages is reached";
 /// Addresses that are turned away and counted, each once.
 const MOST_OVER: usize = 1_000_000;
 
-/// Addresses that are remembered for the next walk.
+/// Links that are remembered for the next walk.
 const MOST_LEFT: usize = 100_000;
 
 /// A page to be asked for.
@@ -41,6 +41,8 @@ pub(crate) struct Target {
 pub(crate) struct Frontier<'g> {
     gate: &'g Gate,
     most: u64,
+    most_found: u64,
+    n_found: u64,
     /// What is listed or known.
     waiting: VecDeque<Target>,
     /// What pages linked to. They take turns, so that neither keeps the other
@@ -51,19 +53,21 @@ pub(crate) struct Frontier<'g> {
     /// What was turned away by a bound: only counted, and not without end.
     over: Keys,
     traps: Traps,
-    /// What a bound turned away, for the next walk.
-    left: Vec<String>,
+    /// Links that a bound turned away, for the next walk.
+    left: Vec<(String, u32)>,
     /// What was turned away, by reason.
     pub(crate) left_out: BTreeMap<String, u64>,
     n_known: u64,
 }
 
 impl<'g> Frontier<'g> {
-    /// Knows at most so many addresses.
-    pub(crate) fn new(gate: &'g Gate, most: u64) -> Self {
+    /// Knows at most so many addresses, and of those that links lead to so many.
+    pub(crate) fn new(gate: &'g Gate, most: u64, most_found: u64) -> Self {
         Self {
             gate,
             most,
+            most_found,
+            n_found: 0,
             waiting: VecDeque::new(),
             found: VecDeque::new(),
             is_turn_of_found: true,
@@ -104,12 +108,15 @@ impl<'g> Frontier<'g> {
         if is_file(&url) {
             return;
         }
-        if self.most <= self.n_known {
-            return self.leave(&key);
-        }
         match self.traps.refuse(&url) {
             Some(reason) => self.turn_away(&key, reason),
-            None => self.push(&key, None, None, depth),
+            None if self.most <= self.n_known || self.most_found <= self.n_found => {
+                self.leave(&key, depth);
+            }
+            None => {
+                self.n_found += 1;
+                self.push(&key, None, None, depth.max(1));
+            }
         }
     }
 
@@ -176,21 +183,25 @@ impl<'g> Frontier<'g> {
     pub(crate) fn close(&mut self) {
         self.most = 0;
         let (waiting, found) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.found));
-        for target in waiting.into_iter().chain(found) {
-            self.leave(target.url.as_str());
+        for target in waiting {
+            self.turn_away(target.url.as_str(), LIMIT);
+        }
+        for target in found {
+            self.leave(target.url.as_str(), target.depth);
         }
     }
 
-    /// Turns an address away that the next walk may reach.
-    fn leave(&mut self, key: &str) {
+    /// Turns a link away that the next walk may reach.
+    fn leave(&mut self, key: &str, depth: u32) {
         if self.left.len() < MOST_LEFT && !self.over.has(key) {
-            self.left.push(key.to_owned());
+            self.left.push((key.to_owned(), depth));
         }
         self.turn_away(key, LIMIT);
     }
 
-    /// Addresses that were turned away by a bound.
-    pub(crate) fn left(&self) -> &[String] {
+    /// Links that were turned away by a bound, with their distance from the
+    /// home page.
+    pub(crate) fn left(&self) -> &[(String, u32)] {
         &self.left
     }
 
@@ -228,13 +239,14 @@ impl<'g> Frontier<'g> {
         self.n_known
     }
 
-    /// Puts the pages that templates are learned from first; gives their
-    /// addresses (design notes F).
-    pub(crate) fn sample_first(&mut self) -> BTreeSet<String> {
+    /// Puts the pages that templates are learned from first, but none of
+    /// those that ended a walk; gives their addresses (design notes F).
+    pub(crate) fn sample_first(&mut self, stops: &BTreeSet<String>) -> BTreeSet<String> {
         let mut keys: Vec<([u8; 8], usize)> = self
             .waiting
             .iter()
             .enumerate()
+            .filter(|(_, target)| !stops.contains(target.url.as_str()))
             .map(|(at, target)| (sample_key(target.url.as_str()), at))
             .collect();
         let n_sample = SAMPLE.min(keys.len());
@@ -276,7 +288,7 @@ mod tests {
     #[test]
     fn ours_each_address_is_asked_for_once_and_nothing_goes_silently() {
         let gate = Gate::new("https://h.example", &[]);
-        let mut frontier = Frontier::new(&gate, 2);
+        let mut frontier = Frontier::new(&gate, 2, 2);
         frontier.add("https://h.example/a", None, None);
         frontier.add("https://H.example/a#part", None, None);
         frontier.add("https://other.example/", None, None);

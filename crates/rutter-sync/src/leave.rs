@@ -19,6 +19,9 @@ use crate::visit::{PIECE, Visit, WEB};
 /// runs a command again at once has seen nothing new.
 const HELD_FOR: i64 = 20 * 3600;
 
+/// Pages that may be closed at once, whatever else was asked for.
+const FEW: u64 = 5;
+
 /// Takes away what is gone, and what no list has any more.
 pub(crate) fn leave(
     visit: &mut Visit<'_>,
@@ -118,14 +121,19 @@ fn commit(
 }
 
 /// Takes the words of pages away that are not for everybody any more. Where
-/// they are most of what is here, it is us who are turned away, and nothing
-/// is said about the pages.
-pub(crate) fn close(visit: &mut Visit<'_>, closed: &BTreeSet<String>) -> Result<(), VisitError> {
+/// they are most of what is here, or of what was asked for, it is us who are
+/// turned away, and nothing is said about the pages.
+pub(crate) fn close(
+    visit: &mut Visit<'_>,
+    closed: &BTreeSet<String>,
+    n_asked: u64,
+) -> Result<(), VisitError> {
     let store = &visit.visitor.store;
     let pages = store.publisher(&visit.origin)?.map_or(0, |publisher| publisher.pages);
     let n_closed = closed.len() as u64;
-    if pages < 2 * n_closed && 1 < pages {
-        let text = format!("{n_closed} of {pages} pages are closed to us; their words are kept");
+    let is_much = |of: u64| of < 2 * n_closed;
+    if (is_much(pages) && 1 < pages) || (is_much(n_asked) && FEW <= n_closed) {
+        let text = format!("{n_closed} of {n_asked} pages are closed to us; their words are kept");
         let origin = visit.origin.clone();
         visit.report.trouble(&origin, Kind::Policy, text);
         return Ok(());

@@ -69,6 +69,8 @@ pub(crate) struct RefusedFile {
     /// To ask whether it is still the same with.
     pub(crate) validators: rutter_fetch::Validators,
     pub(crate) why: String,
+    /// When it came.
+    pub(crate) at: Timestamp,
 }
 
 /// How far an ARC sitemap is known.

@@ -156,8 +156,11 @@ pub(crate) async fn fill(
         Rung::Links | Rung::Nothing => {
             hinted(found, frontier);
             // What the last walk could not reach.
-            let left: Vec<String> = visit.shelf.read(LEFT).unwrap_or_default();
-            for key in &left {
+            let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
+            for (key, depth) in &left {
+                frontier.follow(key, *depth);
+            }
+            for key in &visit.memo.stops {
                 frontier.add(key, None, None);
             }
             frontier.add(visit.site.as_str(), None, None);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rutter_page::Timestamp;
 use rutter_store::{
-    Begin, Finish, Lease, Mode, Outlook, Quota, Source, Store, Validator, Withheld,
+    Begin, Finish, Lease, Mode, Outlook, Quota, Source, StageError, Store, Validator, Withheld,
 };
 
 use tokio::sync::mpsc::Receiver;
@@ -121,7 +121,12 @@ impl Writer {
                 },
             )?;
             for page in pages {
-                staging.add(&page.item())?;
+                match staging.add(&page.item()) {
+                    // There is no room for a new page; those that are here
+                    // are looked after all the same.
+                    Err(StageError::Quota { .. }) => sum.over_quota += 1,
+                    added => added?,
+                }
             }
             let outlook = staging.commit(&Finish::plain())?;
             sum.added += outlook.added;

@@ -21,11 +21,14 @@ use crate::writer::Write;
 const MOST_STOPS: usize = 100;
 
 impl Walk<'_, '_, '_> {
-    /// Whether an answer is the page for unknown addresses (D74).
-    pub(super) fn is_lost(&self, answer: &Fetched) -> bool {
-        self.probe.as_ref().is_some_and(|probe| {
-            probe.is_soft() && probe.is_lost_page(&answer.text(What::Page).unwrap_or_default())
-        })
+    /// Whether an answer is the page for unknown addresses (D74). A page that
+    /// is known by the same title is one all the same, unless not a byte of it
+    /// is another: there are sites with one title for all.
+    pub(super) fn is_lost(&self, answer: &Fetched, row: Option<&PageRow>) -> bool {
+        let Some(probe) = self.probe.as_ref().filter(|probe| probe.is_soft()) else { return false };
+        let text = answer.text(What::Page).unwrap_or_default();
+        let is_known = || row.is_some_and(|row| probe.title().as_deref() == Some(&row.title));
+        probe.is_same_page(&text) || (probe.is_lost_page(&text) && !is_known())
     }
 
     pub(super) async fn take_answer(
@@ -63,7 +66,7 @@ impl Walk<'_, '_, '_> {
             self.n_open += 1;
             return self.tried(&key).await;
         }
-        if is_closed(answer.status) && row.is_some() {
+        if is_closed(answer.status) && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
             self.closed.insert(key.clone());
         }
         if !answer.is_new() || answer.body == Body::Nothing {
@@ -78,7 +81,7 @@ impl Walk<'_, '_, '_> {
         };
         // Lost visitors are often shown the home page, which is a page itself.
         let is_home = key_of(self.visit.site.as_str()).as_ref() == Some(&key);
-        if !is_home && self.is_lost(&answer) {
+        if !is_home && self.is_lost(&answer, row.as_ref()) {
             // This is how the site says that a page is gone.
             self.visit.report.leave_out("it is the page for unknown addresses");
             self.gone.insert(key.clone());

@@ -55,7 +55,12 @@ impl Walk<'_, '_, '_> {
             Ok(answer) => {
                 self.visit.tally.add_bytes(answer.wire_bytes);
                 let is_there = answer.is_new() && answer.body != Body::Nothing;
-                Some(answer).filter(|answer| is_there && !self.is_lost(answer))
+                let is_markdown = page::kind(&answer) == Some(page::Text::Markdown);
+                let found = key_of(answer.url.as_str());
+                let is_ours = found.is_some_and(|key| self.visit.gate.is_ours(&key));
+                Some(answer).filter(|answer| {
+                    is_there && is_markdown && is_ours && !self.is_lost(answer, None)
+                })
             }
             Err(_) => None,
         };

@@ -303,3 +303,15 @@ async fn ours_what_did_not_verify_is_not_downloaded_again_while_it_is_the_same()
     let report = bay.visit().await;
     assert_eq!((report.worst(), report.added), (None, 1));
 }
+
+#[tokio::test]
+async fn ours_an_advert_that_was_wrong_is_believed_again_when_it_is_right() {
+    let bay = Bay::new();
+    let right = bay.snapshot(1, &[("/a", "a")]);
+    let wrong = right.replace("/>", &format!(" checksum=\"sha256:{}\"/>", "0".repeat(64)));
+    bay.sitemap(&[wrong], &[]);
+    assert_eq!(bay.visit().await.worst(), Some(Kind::Integrity));
+    bay.sitemap(&[right], &[]);
+    let report = bay.visit().await;
+    assert_eq!((report.worst(), report.added), (None, 1), "{:?}", report.troubles);
+}

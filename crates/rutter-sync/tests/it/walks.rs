@@ -292,3 +292,44 @@ async fn spec_a_page_that_is_lost_goes_and_the_home_page_stays() {
     assert_eq!((report.removed, bay.paths().len()), (1, 3));
     assert!(words(&bay, "/").is_some() && words(&bay, "/1").is_none());
 }
+
+#[tokio::test]
+async fn ours_links_that_a_stopped_walk_found_are_followed_by_the_next() {
+    let bay = Bay::new();
+    let paths = pages(&bay, 6);
+    let links: String = paths.iter().map(|path| format!("<a href={path}>{path}</a> ")).collect();
+    bay.html("/", &body("Home", &format!("Words. {links}")));
+    bay.server.route("/0", [Reply::status(429).with("Retry-After", "7200")]);
+    bay.visit().await;
+    bay.html("/0", &body("/0", "Words of this page."));
+    bay.clock.advance(DAY);
+    // The home page did not change, so it tells no links any more.
+    assert_eq!(bay.visit().await.worst(), None);
+    assert_eq!(bay.paths().len(), 7);
+}
+
+#[tokio::test] // SCP-184
+async fn ours_pages_beyond_the_quota_stop_nothing_else() {
+    let bay = Bay::new();
+    let paths = pages(&bay, 4);
+    listed(&bay, &paths[..3]);
+    bay.visit().await;
+    let quota = rutter_store::Quota { pages: 3, ..rutter_store::Quota::USUAL };
+    let few = Options { quota, ..Options::default() };
+    listed(&bay, &paths[1..]);
+    bay.html("/1", &body("/1", "Other words of this page."));
+    let report = bay.visit_with(few).await.unwrap();
+    assert_eq!((report.worst(), report.changed, report.removed), (Some(Kind::Policy), 1, 1));
+    assert_eq!(bay.paths(), ["/1", "/2"]);
+}
+
+#[tokio::test]
+async fn ours_what_stands_at_the_address_of_a_twin_must_be_one() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/t"]);
+    bay.server.route("/t", [Reply::ok("text/html", unsure("Berth"))]);
+    bay.server.route("/t.md", [Reply::redirect(302, "/login")]);
+    bay.html("/login", &body("Login", "Please sign in to read this page of the harbour."));
+    bay.visit().await;
+    assert!(words(&bay, "/t").unwrap().contains("Berth 7"));
+}

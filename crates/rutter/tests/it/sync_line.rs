@@ -6,10 +6,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rutter_testkit::server::{Fault, Hands, Reply, Server};
 use serde_json::Value;
+
+/// After this, something that was waited for does not come.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn server() -> Server {
     let start = Instant::now();
@@ -96,7 +99,9 @@ fn ended(mut child: Child) -> (i32, String) {
 
 /// Waits until something was asked for.
 fn wait_for(server: &Server, path: &str) {
+    let end = Instant::now() + PATIENCE;
     while !server.paths().iter().any(|asked| asked == path) {
+        assert!(Instant::now() < end, "{path} is not asked for");
         std::thread::yield_now();
     }
 }
@@ -292,7 +297,9 @@ fn ours_a_second_signal_waits_for_nobody() {
         read.extend_from_slice(&piece[..n_bytes]);
     }
     // Signals that come too close to each other are one.
+    let end = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "signals do not end it");
         interrupt(&child);
     }
     assert_eq!(ended(child).0, 2);
@@ -313,7 +320,7 @@ fn ours_a_watch_goes_on_after_a_round_that_failed() {
     let first = reports.next().unwrap();
     assert_eq!(first["pages"], 1, "{first}");
     // Later rounds take what could not be had.
-    assert!(reports.any(|report| report["pages"] == 2));
+    assert!(reports.take(1000).any(|report| report["pages"] == 2));
     interrupt(&child);
     std::thread::spawn(move || lines.count());
     assert_eq!(ended(child).0, 0);
