@@ -84,14 +84,23 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lose(&self) {
-        if 0 < self.n_lost.fetch_add(1, Ordering::Relaxed) {
+    fn lose(&self, n_lines: u64) {
+        if n_lines == 0 || 0 < self.n_lost.fetch_add(n_lines, Ordering::Relaxed) {
             return;
         }
         if let Some(tell) = self.on_loss.get().cloned() {
             // Whoever is told may be as stuck as the log.
             drop(thread::Builder::new().name("log-loss".to_owned()).spawn(move || tell()));
         }
+    }
+
+    /// Writes lines; those that a disk does not take are lost.
+    fn put(&self, out: &mut Out, lines: &[u8]) -> io::Result<()> {
+        let result = put(out, lines);
+        if result.is_err() {
+            self.lose(lines.iter().filter(|byte| **byte == b'\n').count() as u64);
+        }
+        result
     }
 
     fn write(&self, mut out: Out) {
@@ -107,10 +116,10 @@ impl Shared {
             drop(queue);
             let old = next.as_ref().map_or(lines.len(), |(at, _)| *at);
             let (before, behind) = lines.split_at_checked(old).unwrap_or((&lines, &[]));
-            let mut result = put(&mut out, before);
+            let mut result = self.put(&mut out, before);
             if let Some((_, next)) = next {
                 out = next;
-                result = put(&mut out, behind);
+                result = result.and(self.put(&mut out, behind));
             }
             lines.clear();
             lines.shrink_to(ENOUGH);
@@ -193,7 +202,7 @@ impl AccessSink for LogWriter {
         let before = queue.lines.len();
         if MOST < before + line.len() {
             drop(queue);
-            self.shared.lose();
+            self.shared.lose(1);
             return;
         }
         queue.lines.extend_from_slice(line.as_bytes());
@@ -296,5 +305,30 @@ pub(crate) mod tests {
         log.access(&record("/more"));
         log.flush().unwrap();
         assert!(kept.text().contains("/more") && log.lost() == lost);
+    }
+
+    /// A disk that is full.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn ours_lines_that_a_full_disk_does_not_take_are_counted() {
+        let log = LogWriter::new(LogForm::Text, Box::new(Full)).unwrap();
+        let (tell, told) = mpsc::channel();
+        log.on_loss(move || tell.send(()).unwrap());
+        log.access(&record("/a"));
+        log.access(&record("/b"));
+        assert!(log.flush().is_err());
+        assert_eq!(log.lost(), 2);
+        told.recv().unwrap();
     }
 }

@@ -12,7 +12,7 @@ use rutter_testkit::server::{Fault, Hands, Reply, Server};
 use serde_json::Value;
 
 /// After this, something that was waited for does not come.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 fn server() -> Server {
     let start = Instant::now();
