@@ -192,6 +192,9 @@ impl<'p> Place<'p> {
     pub(super) fn copy(&self, from: &str, to: &str) -> anyhow::Result<()> {
         self.remove(to);
         fs::copy(self.folder.join(from), self.folder.join(to))?;
+        // What visits remember beside the replica belongs to it.
+        let [from, to] = [from, to].map(|name| self.folder.join(format!("{name}.spool")));
+        ensure!(Command::new("cp").arg("-r").args([from, to]).status()?.success(), "cp");
         ensure!(Command::new("sync").status()?.success(), "sync");
         Ok(())
     }

@@ -52,6 +52,8 @@ const COMMITTED_EVERY: Duration = Duration::from_secs(10);
 const SAMPLE_FOR: Duration = Duration::from_mins(1);
 /// Bytes of pages that wait for the templates.
 const SAMPLE_BYTES: usize = 16 << 20;
+/// Pages beside collections from which on it is worth to learn from them.
+const WORTH_LEARNING: u64 = 20;
 /// The file of a publisher's templates.
 const TEMPLATES: &str = "templates.json";
 
@@ -191,9 +193,12 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     ) -> Result<Self, VisitError> {
         let templates: Templates = visit.shelf.read(TEMPLATES).unwrap_or_default();
         let is_listed = matches!(rung, Rung::Sitemap | Rung::Arc | Rung::Scp);
+        // What collections lack of a site are a few odd pages, and long ones:
+        // they have nothing in common.
+        let is_little = visit.report.rung == Rung::Scp && frontier.n_known() < WORTH_LEARNING;
         let (template, sample) = if !templates.is_empty() {
             (Use::Fitting(Arc::new(templates)), None)
-        } else if is_listed {
+        } else if is_listed && !is_little {
             (Use::Nothing, Some((frontier.sample_first(&visit.memo.stops), Vec::new(), 0)))
         } else {
             (Use::Nothing, None)
