@@ -98,7 +98,7 @@ impl Shared {
     fn put(&self, out: &mut Out, lines: &[u8]) -> io::Result<()> {
         let result = put(out, lines);
         if result.is_err() {
-            self.lose(lines.iter().filter(|byte| **byte == b'\n').count() as u64);
+            self.lose(memchr::memchr_iter(b'\n', lines).count() as u64);
         }
         result
     }
