@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rutter_fetch::{Body, Request, Url, What};
+use rutter_fetch::{Body, Request, Url, What, shown};
 use rutter_finding::{Mode as Judging, Report as Findings};
 use rutter_scp::advert::Collection;
 use rutter_store::{Begin, Depth, Mode, Section, Source};
@@ -15,6 +15,7 @@ use rutter_store::{Begin, Depth, Mode, Section, Source};
 use crate::apply::{Applying, fill, open};
 use crate::collect::{adverts, told};
 use crate::error::VisitError;
+use crate::gate::origin_of;
 use crate::layers::Gathered;
 use crate::shelf::Shelf;
 use crate::tally::{Tally, counted};
@@ -67,6 +68,10 @@ impl Visitor {
     }
 
     async fn audit_counted(&self, site: &Url, tally: &Arc<Tally>) -> Result<Audit, VisitError> {
+        let origin = origin_of(site).ok_or_else(|| VisitError::Site(shown(site)))?;
+        if self.store.publisher(&origin)?.is_none() {
+            return Err(VisitError::Unknown(origin));
+        }
         let store = Arc::clone(&self.store);
         let faults = tokio::task::spawn_blocking(move || store.check(Depth::Bodies));
         let faults = faults.await.map_err(|_| VisitError::Worker)??;

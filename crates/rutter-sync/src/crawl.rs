@@ -335,7 +335,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let outlook = outlook?;
         visit.report.count(&outlook);
         if 0 < outlook.over_quota {
-            let text = format!("{} pages are beyond the quota of pages", outlook.over_quota);
+            let text = format!("new pages beyond the quota of pages: {}", outlook.over_quota);
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Policy, text);
         }

@@ -92,7 +92,13 @@ impl Crew {
             thread.map(drop).map_err(|_| VisitError::Worker)
         };
         // Whoever has gone does not want to know.
-        let write = move || drop(written_out.send(writer.run(writes_in)));
+        let write = move || {
+            let written = writer.run(writes_in);
+            // The replica is closed by whoever has it last, and that is not a
+            // thread that nobody waits for.
+            drop(writer);
+            drop(written_out.send(written));
+        };
         spawn("writer", Box::new(write))?;
         let (long_jobs, long_in) = channel::<Job>(WAITING);
         let [jobs_in, long_in] = [jobs_in, long_in].map(|jobs| Arc::new(Mutex::new(jobs)));

@@ -17,6 +17,9 @@ pub enum VisitError {
     /// The address is not one of a site.
     #[error("{0}: not the address of a site")]
     Site(String),
+    /// There is nothing of the site that could be audited.
+    #[error("{0} is not in the replica: sync it first")]
+    Unknown(String),
     /// The site cannot be visited.
     #[error("the site cannot be visited")]
     Fetch(#[from] FetchError),

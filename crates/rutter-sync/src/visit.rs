@@ -447,16 +447,18 @@ impl Visit<'_> {
             self.report.trouble(&origin, kind, why);
             return Ok(());
         }
-        if !self.is_by_collections(ended) {
-            self.report.rung = rung;
-        }
+        let told = if self.is_by_collections(ended) { Rung::Scp } else { rung };
+        self.report.rung = told;
         if !ended.failed.is_empty() {
             // Verified lines are about to be replaced by what pages say, and
             // that is remembered whatever becomes of this visit.
             self.memo.stale.extend(ended.failed.keys().cloned());
             self.keep_memo()?;
         }
-        crawl::crawl(self, found, gathered, ended, rung).await
+        crawl::crawl(self, found, gathered, ended, rung).await?;
+        // Lists may have been looked for once more.
+        self.report.rung = told;
+        Ok(())
     }
 
     /// Remembers, and says what it came to.

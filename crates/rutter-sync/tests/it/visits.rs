@@ -315,3 +315,14 @@ async fn ours_an_advert_that_was_wrong_is_believed_again_when_it_is_right() {
     let report = bay.visit().await;
     assert_eq!((report.worst(), report.added), (None, 1), "{:?}", report.troubles);
 }
+
+#[tokio::test]
+async fn ours_nothing_is_not_proved() {
+    let bay = Bay::new();
+    let first = bay.snapshot(1, &[("/a", "a")]);
+    bay.sitemap(&[first], &[]);
+    let visitor = bay.visitor_with(Bay::settings(), Options::default());
+    let error = visitor.audit(&Url::parse(SITE).unwrap()).await.unwrap_err();
+    assert!(matches!(error, VisitError::Unknown(_)), "{error}");
+    assert!(bay.store.publishers().unwrap().is_empty() && bay.server.seen().is_empty());
+}

@@ -249,7 +249,7 @@ fn ours_a_quota_of_pages_refuses() {
     let (_server, site) = harbour();
     let (code, _, talk) = sync(folder.path(), &[&site, "--quota-pages", "1"]);
     assert_eq!(code, 5, "{talk}");
-    assert!(talk.contains("more than 1 pages: beyond the quota"), "{talk}");
+    assert!(talk.contains("new pages beyond the quota of pages: 1"), "{talk}");
     assert_eq!(sync(folder.path(), &[&site, "--quota-pages", "2"]).0, 0);
 }
 
@@ -356,6 +356,7 @@ fn ours_a_damaged_replica_is_one_clear_line() {
     assert_eq!(run(folder.path(), &["search", "tide"]).0, 0);
     let good = fs::read(folder.path().join(".rutter/replica.db")).unwrap();
     let half = good.len() / 2;
+    assert!(4 * 8192 < good.len(), "everything is in the file, nothing beside it");
     let overwritten = |from: usize, to: usize| {
         let mut bytes = good.clone();
         bytes[from..to].fill(0xa5);
