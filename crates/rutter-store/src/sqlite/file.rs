@@ -69,6 +69,18 @@ pub(super) fn has_log(path: &Path) -> bool {
     fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len())
 }
 
+/// Whether something is kept in a replica.
+fn is_used(connection: &Connection) -> Result<bool, Storage> {
+    Ok(connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM publisher WHERE policy != '' OR paused_until IS NOT NULL)
+            OR EXISTS (SELECT 1 FROM page) OR EXISTS (SELECT 1 FROM section)
+            OR EXISTS (SELECT 1 FROM taken) OR EXISTS (SELECT 1 FROM change)
+            OR EXISTS (SELECT 1 FROM entity) OR EXISTS (SELECT 1 FROM arc_entry)",
+        [],
+        |row| row.get(0),
+    )?)
+}
+
 /// Removes a replica in which nothing is kept: publishers of which nothing is
 /// known at most, and nobody else who has it open. Tells whether it is gone.
 pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
@@ -76,6 +88,10 @@ pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Whoever has it keeps it; there is nothing to wait for.
     connection.busy_timeout(Duration::ZERO)?;
+    // A replica that is used stays as it is, log and all.
+    if is_used(&connection)? {
+        return Ok(false);
+    }
     // Leaving the log succeeds only where nobody else has the file open.
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get(0))?;
@@ -83,15 +99,7 @@ pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
         return Ok(false);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    let is_used: bool = transaction.query_row(
-        "SELECT EXISTS (SELECT 1 FROM publisher WHERE policy != '' OR paused_until IS NOT NULL)
-            OR EXISTS (SELECT 1 FROM page) OR EXISTS (SELECT 1 FROM section)
-            OR EXISTS (SELECT 1 FROM taken) OR EXISTS (SELECT 1 FROM change)
-            OR EXISTS (SELECT 1 FROM entity) OR EXISTS (SELECT 1 FROM arc_entry)",
-        [],
-        |row| row.get(0),
-    )?;
-    if is_used {
+    if is_used(&transaction)? {
         return Ok(false);
     }
     fs::remove_file(path).map_err(|error| Storage::Other(Box::new(error)))?;

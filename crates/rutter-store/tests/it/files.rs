@@ -185,6 +185,8 @@ fn ours_a_replica_goes_only_where_nothing_is_in_it_and_nobody_has_it() {
     store.pause(&lease, Some(at(9))).unwrap();
     drop(store);
     assert!(!remove_unused(&path).unwrap());
+    // It keeps its log: readers are never in the way of who writes.
+    assert_eq!(std::fs::read(&path).unwrap()[18..20], [2, 2]);
 }
 
 #[test] // F01: no room, old state kept, and it goes on once there is room

@@ -243,7 +243,7 @@ impl Scene {
         // Who begins with nothing may take the first version, then the delta.
         let is_between = start == Start::Empty && found == self.old;
         let is_whole = found == before || is_between || found == self.new;
-        assert!(is_whole, "a mixture of {} pages", found.len());
+        assert!(is_whole, "a mixture of {} pages, from {start:?}", found.len());
         sum.old += usize::from(found == before);
         sum.between += usize::from(is_between);
         sum.new += usize::from(found == self.new);
