@@ -186,7 +186,7 @@ fn ours_a_replica_goes_only_where_nothing_is_in_it_and_nobody_has_it() {
     drop(store);
     assert!(!remove_unused(&path).unwrap());
     // It keeps its log: readers are never in the way of who writes.
-    assert_eq!(std::fs::read(&path).unwrap()[18..20], [2, 2]);
+    assert_eq!(fs::read(&path).unwrap()[18..20], [2, 2]);
 }
 
 #[test] // F01: no room, old state kept, and it goes on once there is room
