@@ -155,17 +155,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let workers = args.workers.unwrap_or(usual.workers);
     let server =
         Server::bind(site.clone(), Listening { metrics: args.metrics, tls, workers, ..usual })?;
-    out.say(format_args!("serving {} at {scheme}://{}/", folder.display(), server.address()?));
-    if let Some(address) = server.metrics_address() {
-        out.say(format_args!("metrics at http://{address}/metrics"));
-    }
-    match &state {
-        Some(state) => out.say(format_args!("described by {}/served.json", state.display())),
-        None => out.say("no served.json: types by the names of files, tags by their bytes"),
-    }
-    say_closed(&site, out);
-    // Whoever asks meanwhile waits for one file only.
-    thread::spawn(move || site.warm());
+    // Before it says that it serves: whoever reads that may send a signal at once.
     let (path, reopened) = (args.access_log.clone(), log.clone());
     server.handle().obey_signals(move |heard| match heard {
         Heard::Stop => {
@@ -191,6 +181,17 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             }
         }
     })?;
+    out.say(format_args!("serving {} at {scheme}://{}/", folder.display(), server.address()?));
+    if let Some(address) = server.metrics_address() {
+        out.say(format_args!("metrics at http://{address}/metrics"));
+    }
+    match &state {
+        Some(state) => out.say(format_args!("described by {}/served.json", state.display())),
+        None => out.say("no served.json: types by the names of files, tags by their bytes"),
+    }
+    say_closed(&site, out);
+    // Whoever asks meanwhile waits for one file only.
+    thread::spawn(move || site.warm());
     server.run()?;
     if let Some(log) = log {
         log.flush().context("the access log was not written to its end")?;
