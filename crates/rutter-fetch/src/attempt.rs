@@ -200,7 +200,7 @@ impl Client {
         let reading = Reading { what: request.what, most, end, whole };
         let mut sink = match spool {
             Some(spool) => Sink::Spool(spool),
-            None => Sink::Memory(Vec::new()),
+            None => Sink::memory(length.unwrap_or(0).min(most)),
         };
         let taken = if kind == Kind::Complete {
             drop(body);

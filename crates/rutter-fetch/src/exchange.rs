@@ -158,6 +158,19 @@ pub(crate) enum Sink<'s> {
     Spool(&'s mut Spool),
 }
 
+/// Bytes that are made room for because somebody promised them.
+const MOST_EXPECTED: u64 = 16 << 20;
+
+impl Sink<'_> {
+    /// Memory for so many bytes. What is promised is made room for at once:
+    /// room that grows with what comes is up to three times as much for a
+    /// while.
+    pub(crate) fn memory(expected: u64) -> Self {
+        let room = usize::try_from(expected.min(MOST_EXPECTED)).unwrap_or(0);
+        Self::Memory(Vec::with_capacity(room))
+    }
+}
+
 /// What became of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {

@@ -45,6 +45,8 @@ pub(super) struct Packed {
 pub(super) struct Packer<'d> {
     compressor: Compressor<'d>,
     dict: Option<i64>,
+    /// Room for the longest outcome: a body is kept in no more than it takes.
+    room: Vec<u8>,
 }
 
 impl<'d> Packer<'d> {
@@ -54,12 +56,15 @@ impl<'d> Packer<'d> {
             None => Compressor::new(LEVEL),
         };
         let compressor = compressor.map_err(other)?;
-        Ok(Self { compressor, dict: dictionary.map(|dictionary| dictionary.id) })
+        let dict = dictionary.map(|dictionary| dictionary.id);
+        Ok(Self { compressor, dict, room: Vec::new() })
     }
 
     pub(super) fn pack(&mut self, line: &str) -> Result<Packed, Storage> {
-        let z = self.compressor.compress(line.as_bytes()).map_err(other)?;
-        Ok(Packed { dict: self.dict, size: line.len(), z })
+        self.room.clear();
+        self.room.reserve(zstd::zstd_safe::compress_bound(line.len()));
+        self.compressor.compress_to_buffer(line.as_bytes(), &mut self.room).map_err(other)?;
+        Ok(Packed { dict: self.dict, size: line.len(), z: self.room.clone() })
     }
 }
 
