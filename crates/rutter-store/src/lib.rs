@@ -45,8 +45,8 @@ pub use error::{CommitError, LeaseError, OpenError, QueryError, StageError, Stor
 pub use memory::MemoryStore;
 pub use model::{
     After, ArcRow, Begin, Cause, Census, Change, ChangeKind, Changes, Claim, Cursor, Depth, Finish,
-    History, Hit, Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId, Quota,
-    Section, Selection, Source, Taken, Tombstone, Validator, Withheld,
+    Happened, History, Hit, Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId,
+    Quota, Section, Selection, Source, Taken, Tombstone, Validator, Withheld,
 };
 pub use sqlite::{Access, Options, SqliteStore, Tuning, remove_unused};
 pub use store::{Staging, Store};

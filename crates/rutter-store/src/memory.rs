@@ -15,9 +15,9 @@ use rutter_spxi::Entity;
 
 use crate::error::{LeaseError, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, History, Hit,
-    Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone,
-    Validator, Withheld,
+    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Happened, History,
+    Hit, Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken,
+    Tombstone, Validator, Withheld,
 };
 use crate::sqlite::{origin_of, search_in};
 use crate::store::{Staging, Store};
@@ -277,6 +277,20 @@ impl Store for MemoryStore {
         let events: Vec<Change> = behind.take(most).cloned().collect();
         let seq = events.last().map_or(seq, |last| last.seq);
         Ok(Changes { events, next: Cursor { store: Self::ID, seq }, has_more })
+    }
+
+    fn happened_since(
+        &self,
+        publisher: PublisherId,
+        cursor: Cursor,
+    ) -> Result<Happened, QueryError> {
+        let inner = self.lock();
+        let is_meant = |it: &&Change| cursor.seq < it.seq && it.publisher == publisher;
+        let mut happened = Happened::default();
+        for change in inner.changes.iter().filter(is_meant) {
+            happened.count(change.kind, 1);
+        }
+        Ok(happened)
     }
 
     fn cursor(&self) -> Result<Cursor, QueryError> {

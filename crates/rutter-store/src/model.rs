@@ -283,6 +283,30 @@ pub struct Changes {
     pub has_more: bool,
 }
 
+/// Events of a history, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Happened {
+    /// Pages that can be read now and could not before.
+    pub added: u64,
+    /// Pages that say something else.
+    pub changed: u64,
+    /// Pages that are gone.
+    pub removed: u64,
+    /// Pages whose words may no longer be shown.
+    pub withheld: u64,
+}
+
+impl Happened {
+    pub(crate) fn count(&mut self, kind: ChangeKind, events: u64) {
+        match kind {
+            ChangeKind::Added => self.added += events,
+            ChangeKind::Changed => self.changed += events,
+            ChangeKind::Removed => self.removed += events,
+            ChangeKind::Withheld => self.withheld += events,
+        }
+    }
+}
+
 /// How far a history reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct History {

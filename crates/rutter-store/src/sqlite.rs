@@ -40,8 +40,8 @@ use rutter_spxi::Entity;
 
 use crate::error::{LeaseError, OpenError, QueryError, StageError, Storage, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Census, Changes, Cursor, Depth, History, Hit, Indexed, Lease, PageRow,
-    Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
+    After, ArcRow, Begin, Census, Changes, Cursor, Depth, Happened, History, Hit, Indexed, Lease,
+    PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
 };
 use crate::store::{Staging, Store};
 use crate::words::Query;
@@ -269,7 +269,7 @@ fn open_writer(path: &Path, options: &Options) -> Result<Connection, OpenError> 
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     // Folded in seldom: what is written twice within 32 MB is folded in once.
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
-    connection.pragma_update(None, "cache_size", -16_000)?;
+    connection.pragma_update(None, "cache_size", -8_000)?;
     if let Some(ceiling) = options.ceiling {
         let n_pages = (ceiling / u64::from(PAGE_SIZE)).max(1);
         connection.pragma_update_and_check(
@@ -401,6 +401,14 @@ impl Store for SqliteStore {
 
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         read::changes(&*self.reader()?, self.id, cursor, most)
+    }
+
+    fn happened_since(
+        &self,
+        publisher: PublisherId,
+        cursor: Cursor,
+    ) -> Result<Happened, QueryError> {
+        Ok(read::happened(&*self.reader()?, publisher, cursor)?)
     }
 
     fn cursor(&self) -> Result<Cursor, QueryError> {

@@ -11,8 +11,8 @@ use rutter_spxi::Entity;
 
 use crate::error::{CommitError, LeaseError, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, History, Hit,
-    Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken,
+    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Happened, History,
+    Hit, Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken,
     Tombstone, Validator, Withheld,
 };
 use crate::words::Query;
@@ -75,6 +75,13 @@ pub trait Store: Send + Sync {
 
     /// What happened behind a cursor; from the beginning without one.
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;
+
+    /// How often what happened to pages of a publisher behind a cursor.
+    fn happened_since(
+        &self,
+        publisher: PublisherId,
+        cursor: Cursor,
+    ) -> Result<Happened, QueryError>;
 
     /// The end of the history.
     fn cursor(&self) -> Result<Cursor, QueryError>;

@@ -4,7 +4,7 @@
 //! asked for, every body against its digest.
 
 use rusqlite::Connection;
-use rutter_page::{Head, LineDigest};
+use rutter_page::{Judge, LineDigest, PageLimits};
 use rutter_scp::State;
 
 use super::body::Dictionaries;
@@ -163,10 +163,11 @@ fn bodies(
     faults: &mut Vec<String>,
 ) -> Result<(), Storage> {
     let mut statement = connection.prepare(
-        "SELECT p.url, p.digest, b.dict, b.size, b.z, p.modified
+        "SELECT p.url, p.digest, b.dict, b.size, b.z, p.modified, p.title, p.language
          FROM page p JOIN body b ON b.id = p.body",
     )?;
     let mut rows = statement.query([])?;
+    let mut judge = Judge::new(PageLimits::SPEC);
     let mut n_faults = 0;
     while let Some(row) = rows.next()? {
         let (url, bytes): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
@@ -174,14 +175,11 @@ fn bodies(
         let size = usize::try_from(row.get::<_, i64>(3)?).unwrap_or(usize::MAX);
         let fault = match dictionaries.unpack(connection, row.get(2)?, size, &z) {
             Ok(line) if LineDigest::of(line.as_bytes()) == digest(&bytes)? => {
-                let modified: String = row.get(5)?;
-                let head = Head::of_line(&line);
-                let is_right =
-                    |head: Head<'_>| head.url.key() == url && head.modified.to_string() == modified;
-                if head.is_none_or(is_right) {
-                    continue;
+                let columns: [String; 3] = [row.get(5)?, row.get(6)?, row.get(7)?];
+                match column_fault(&mut judge, &line, &url, &columns) {
+                    Some(fault) => fault.to_owned(),
+                    None => continue,
                 }
-                "the body is of another page, or of another time".to_owned()
             }
             Ok(_) => "the body is not the one the digest was taken of".to_owned(),
             Err(error) => error.to_string(),
@@ -192,4 +190,22 @@ fn bodies(
         }
     }
     Ok(())
+}
+
+/// What the columns of a page say that its line does not.
+fn column_fault(
+    judge: &mut Judge,
+    line: &str,
+    url: &str,
+    [modified, title, language]: &[String; 3],
+) -> Option<&'static str> {
+    // A line that is no page has no columns to be held against.
+    let page = judge.read(line, 1, &mut ()).ok().flatten()?;
+    if page.url.key() != url || page.modified.to_string() != *modified {
+        return Some("the body is of another page, or of another time");
+    }
+    if *page.title != **title || page.language.as_str() != language {
+        return Some("the title or the language is not the one of the body");
+    }
+    None
 }

@@ -8,8 +8,8 @@ use super::body::Dictionaries;
 use super::{digest, optional_time, time, word};
 use crate::error::{QueryError, Storage};
 use crate::model::{
-    After, Cause, Census, Change, ChangeKind, Changes, Cursor, History, PageRow, Publisher,
-    PublisherId, Section, Selection, Source, Tombstone, Withheld,
+    After, Cause, Census, Change, ChangeKind, Changes, Cursor, Happened, History, PageRow,
+    Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
 };
 
 /// Rows of one piece that a question may ask for; more are a matter of paging.
@@ -344,6 +344,24 @@ pub(super) fn changes_behind(
         "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
     ))?;
     collect(statement.query(params![seq, most])?, change_of)
+}
+
+/// Costs what happened, not what is there.
+pub(super) fn happened(
+    connection: &Connection,
+    publisher: PublisherId,
+    cursor: Cursor,
+) -> Result<Happened, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind, count(*) FROM change WHERE ?1 < seq AND publisher = ?2 GROUP BY kind",
+    )?;
+    let mut rows = statement.query(params![cursor.seq, publisher.0])?;
+    let mut happened = Happened::default();
+    while let Some(row) = rows.next()? {
+        let kind: String = row.get(0)?;
+        happened.count(word(&kind, ChangeKind::of_word)?, row.get(1)?);
+    }
+    Ok(happened)
 }
 
 pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest";

@@ -534,6 +534,15 @@ fn history_and_cursors(store: &dyn Store) {
     let pages = [3, 4, 1, 7].map(url);
     assert_eq!(told, kinds.into_iter().zip(pages).collect::<Vec<_>>());
     assert_eq!(rest.next, store.cursor().unwrap());
+    let happened = |since| store.happened_since(lease.publisher, since).unwrap();
+    let (whole, half) = (happened(start), happened(first.next));
+    assert_eq!((whole.added, whole.changed, whole.removed, whole.withheld), (6, 1, 0, 0));
+    assert_eq!((half.added, half.changed), (3, 1));
+    let other = store.register("https://other.example", &[], "").unwrap();
+    assert_eq!(store.happened_since(other, start).unwrap(), rutter_store::Happened::default());
+    store.withhold(&lease, &[(&url(3), Withheld::Consent)], at(3)).unwrap();
+    assert_eq!(happened(rest.next).withheld, 1);
+    let rest = rutter_store::Changes { next: store.cursor().unwrap(), ..rest };
     let digest = Draft::new(7, 2, "calm").digest();
     assert_eq!(rest.events[3].digest, digest);
     assert!(store.changes_since(Some(rest.next), 9).unwrap().events.is_empty());
@@ -547,7 +556,7 @@ fn history_and_cursors(store: &dyn Store) {
     assert!(matches!(error, QueryError::ExpiredCursor));
     assert!(matches!(store.changes_since(None, 9), Err(QueryError::ExpiredCursor)));
     let five = Cursor { seq: start.seq + 5, ..start };
-    assert_eq!(store.changes_since(Some(five), 9).unwrap().events.len(), 2);
+    assert_eq!(store.changes_since(Some(five), 9).unwrap().events.len(), 3);
     store.maintain(at(3)).unwrap();
     assert_eq!(store.cursor().unwrap(), rest.next);
     put(store, &lease, begin("all", Mode::Delta, 4), &drafts(4, [1])).unwrap();

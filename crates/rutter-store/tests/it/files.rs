@@ -149,6 +149,28 @@ fn ours_flipped_bits_are_seen_or_harmless() {
     assert!(30 < n_seen, "{n_seen}");
 }
 
+#[test]
+fn ours_what_was_changed_by_hand_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    for change in [
+        "UPDATE page SET title = 'Buoy' WHERE id = 3",
+        "UPDATE page SET language = 'fr' WHERE id = 3",
+        "UPDATE page SET modified = '2020-01-01T00:00:00Z' WHERE id = 3",
+        "UPDATE page SET digest = (SELECT digest FROM page WHERE id = 4) WHERE id = 3",
+        "UPDATE page SET body = NULL WHERE id = 3",
+        "DELETE FROM member WHERE page = 3",
+        "UPDATE body SET z = zeroblob(20) WHERE id = (SELECT body FROM page WHERE id = 3)",
+    ] {
+        drop(fs::remove_file(&path));
+        assert_eq!(filled(&path, 5).check(Depth::Bodies).unwrap(), [""; 0]);
+        let connection = Connection::open(&path).unwrap();
+        assert_eq!(connection.execute(change, []).unwrap(), 1, "{change}");
+        drop(connection);
+        assert_ne!(open(&path).check(Depth::Bodies).unwrap(), [""; 0], "{change}");
+    }
+}
+
 #[test] // F08
 fn ours_a_file_that_was_cut_off_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn url(n: usize) -> String {
 /// A page's line; `words` makes versions of the same hour differ.
 pub(crate) fn line(n: usize, hour: i64, words: &str) -> String {
     format!(
-        "{{\"url\":\"{}\",\"title\":\"Berth {n}\",\"description\":\"Where boats lie\",\
+        "{{\"url\":\"{}\",\"title\":\"Berth\",\"description\":\"Where boats lie\",\
          \"modified\":\"{}\",\"language\":\"en\",\"content\":[{{\"type\":\"text\",\"text\":\
          \"Berth {n} at hour {hour}: {words}\"}}]}}",
         url(n),
