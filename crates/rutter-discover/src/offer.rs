@@ -174,7 +174,10 @@ impl Offer {
         let n_fit = self.scp.collections.iter().filter(|it| is_fit(it)).count();
         if 0 < n_fit {
             let deltas = self.scp.collections.iter().filter(|it| it.since.is_some()).count();
-            return (Rung::Scp, format!("{n_fit} snapshots and {deltas} deltas"));
+            let several =
+                |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let [snapshots, deltas] = [several(n_fit, "snapshot"), several(deltas, "delta")];
+            return (Rung::Scp, format!("{snapshots} and {deltas}"));
         }
         let lack = match self.scp.collections.len() {
             0 => "no collections",

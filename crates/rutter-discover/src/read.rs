@@ -227,8 +227,9 @@ pub(crate) fn home(bytes: &[u8], url: &Url, charset: Option<String>, now: Timest
     (said.llms, said.arc) = (llms.finish(), arc.finish());
     let host = url.host_str();
     let mut seen = std::collections::BTreeSet::new();
-    for link in &extraction.links {
-        if let Ok(link) = Url::parse(&link.href)
+    let onward = extraction.facts.leads_to.as_deref();
+    for link in onward.into_iter().chain(extraction.links.iter().map(|link| &*link.href)) {
+        if let Ok(link) = Url::parse(link)
             && link.host_str() == host
             && link.path() != url.path()
         {

@@ -32,8 +32,10 @@ pub struct Facts {
     /// Every readable block of JSON-LD, as it was written; stray line
     /// breaks inside its strings are mended.
     pub json_ld: Vec<String>,
-    /// A `meta` that sends readers elsewhere.
+    /// A `meta` that sends readers elsewhere, as it was written.
     pub refresh: Option<String>,
+    /// Where it sends them.
+    pub leads_to: Option<String>,
 }
 
 impl Facts {

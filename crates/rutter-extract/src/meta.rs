@@ -430,6 +430,7 @@ impl Found {
                 media_type: link.media_type.clone(),
             })
         });
+        let refresh = self.first(&["refresh"]);
         Facts {
             canonical,
             published: self.published(),
@@ -444,7 +445,8 @@ impl Found {
             head_links: Vec::new(),
             metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
-            refresh: self.first(&["refresh"]).map(str::to_owned),
+            refresh: refresh.map(str::to_owned),
+            leads_to: refresh.and_then(target_of).and_then(|target| base.resolve(target)),
         }
     }
 
@@ -617,6 +619,14 @@ fn unescape(text: &str) -> String {
         }
     }
     out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The address in `5; url=/there`.
+fn target_of(refresh: &str) -> Option<&str> {
+    let (_, rest) = refresh.split_once([';', ','])?;
+    let (name, target) = rest.split_once('=')?;
+    let is_named = name.trim().eq_ignore_ascii_case("url");
+    is_named.then(|| target.trim().trim_matches(['"', '\'']))
 }
 
 #[cfg(test)]

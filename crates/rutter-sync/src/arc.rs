@@ -18,6 +18,7 @@ use rutter_finding::{FindingSink, Mode, Report as Findings};
 use rutter_page::Own;
 
 use crate::error::VisitError;
+use crate::gate::Gate;
 use crate::layers::Gathered;
 use crate::memo::ArcMemo;
 use crate::report::Kind;
@@ -55,10 +56,8 @@ async fn take_arc(
     let today = delta::day_of(visit.now);
     let gathered = gathered.take_arc(&offer.url).map_err(|error| lost(visit, &offer.url, error))?;
     if let Some(mut entries) = gathered {
-        let n_entries = entries.n_lines;
-        replace(visit, &mut entries.by_ref())?;
+        replace(visit, &offer.url, &mut entries.by_ref())?;
         entries.finish().map_err(|error| lost(visit, &offer.url, error))?;
-        visit.report.arc = Some(n_entries);
         visit.memo.arc = Some(ArcMemo { day: day_of(offer).unwrap_or(today), delta: None });
         return Ok(true);
     }
@@ -98,10 +97,9 @@ async fn take_arc(
         }
     };
     let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &offer.url, error))?;
-    replace(visit, &mut entries)?;
+    replace(visit, &offer.url, &mut entries)?;
     entries.finish().map_err(|error| broken(visit, &offer.url, error))?;
     discard(&answer);
-    visit.report.arc = Some(said.pages);
     if let Some(file) = found.memory.files.get_mut(&offer.url) {
         file.validators = answer.validators;
         file.asked = visit.now;
@@ -121,11 +119,65 @@ fn day_of(offer: &ArcOffer) -> Option<String> {
 
 fn replace(
     visit: &mut Visit<'_>,
+    url: &str,
     entries: &mut dyn Iterator<Item = Entry<'static>>,
 ) -> Result<(), VisitError> {
     let gate = visit.gate.clone();
-    let mut ours = entries.filter(|entry| gate.is_ours(entry.url.key()));
-    Ok(visit.visitor.store.replace_arc(visit.hold.lease(), &mut ours)?)
+    let mut sorted = Sorted::new(&gate, entries);
+    visit.visitor.store.replace_arc(visit.hold.lease(), &mut sorted)?;
+    let Sorted { n_ours, n_foreign, foreign, .. } = sorted;
+    visit.report.arc = Some(n_ours);
+    if let Some(first) = foreign {
+        let left_out = &mut visit.report.left_out;
+        *left_out.entry(FOREIGN.to_owned()).or_default() += n_foreign;
+        if n_ours == 0 {
+            let text = format!(
+                "it speaks of other sites only, such as {first}; where that is the same site, \
+                 `--alias` says so"
+            );
+            visit.report.trouble(url, Kind::Integrity, text);
+        }
+    }
+    Ok(())
+}
+
+/// Why an entry is passed over.
+const FOREIGN: &str = "its ARC entry is of another site";
+
+/// The entries of a file that are about this site; what others are is not its
+/// to say (D88).
+struct Sorted<'e> {
+    gate: &'e Gate,
+    entries: &'e mut dyn Iterator<Item = Entry<'static>>,
+    n_ours: u64,
+    n_foreign: u64,
+    /// The origin of the first that is not.
+    foreign: Option<String>,
+}
+
+impl<'e> Sorted<'e> {
+    fn new(gate: &'e Gate, entries: &'e mut dyn Iterator<Item = Entry<'static>>) -> Self {
+        Self { gate, entries, n_ours: 0, n_foreign: 0, foreign: None }
+    }
+}
+
+impl Iterator for Sorted<'_> {
+    type Item = Entry<'static>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let entry = self.entries.next()?;
+            if self.gate.is_ours(entry.url.key()) {
+                self.n_ours += 1;
+                return Some(entry);
+            }
+            self.n_foreign += 1;
+            if self.foreign.is_none() {
+                let url = Url::parse(entry.url.as_str()).ok();
+                self.foreign = url.map(|url| url.origin().ascii_serialization());
+            }
+        }
+    }
 }
 
 enum Followed {

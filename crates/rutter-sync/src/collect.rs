@@ -166,7 +166,7 @@ async fn run(
             };
             visit.brought.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
-                visit.report.count(outlook);
+                visit.report.withheld += outlook.withheld;
                 if step.reason == Reason::Broken && pick.since.is_none() {
                     visit.memo.mended.insert(section.clone(), pick.generated);
                 }

@@ -31,7 +31,7 @@ use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
 use crate::keys::Keys;
 use crate::layers::Gathered;
-use crate::mark::{Mark, is_current, is_recent};
+use crate::mark::{Mark, is_current, is_recent, is_still_withheld};
 use crate::options::Event;
 use crate::page::{self, Raw};
 use crate::plan::Reason;
@@ -328,14 +328,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     async fn end(self) -> Result<Walked<'g>, VisitError> {
         let Self { visit, frontier, healthy, gone, closed, pause, is_stopped, .. } = self;
         let (crew, n_open) = (self.crew, self.n_open);
-        let outlook = crew.end().await;
+        let written = crew.end().await;
         if let Some(until) = pause {
             visit.pause(until)?;
         }
-        let outlook = outlook?;
-        visit.report.count(&outlook);
-        if 0 < outlook.over_quota {
-            let text = format!("new pages beyond the quota of pages: {}", outlook.over_quota);
+        let written = written?;
+        visit.report.withheld += written.withheld;
+        if 0 < written.over_quota {
+            let text = format!("new pages beyond the quota of pages: {}", written.over_quota);
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Policy, text);
         }
@@ -373,11 +373,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         let store = &visit.visitor.store;
         let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
-        // What was no page is known by a mark of its own: what a page was
-        // before it went away says nothing of what stands there now.
+        // What was no page, or withheld its words, is known by a mark of its
+        // own: what a page was before says nothing of what stands there now.
+        let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
+        let left = || store.validator(&Mark::Left.of(key));
         let known = match &row {
+            Some(_) if is_withheld => left()?.filter(|it| is_still_withheld(visit.now, it)),
             Some(_) => store.validator(key)?,
-            None => store.validator(&Mark::Left.of(key))?.filter(|it| is_recent(visit.now, it)),
+            None => left()?.filter(|it| is_recent(visit.now, it)),
         };
         // Rules that kept the words from us and no longer do.
         let is_again = visit.memo.again.contains(key)
@@ -385,7 +388,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         if !is_again && is_current(visit.now, target, row.as_ref(), known.as_ref()) {
             self.n_done += 1;
             if row.is_none() {
-                visit.report.leave_out(STILL_NO_PAGE);
+                let why = why_left(visit, key)?;
+                visit.report.leave_out(why);
             }
             return Ok(false);
         }
@@ -398,7 +402,10 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             }
         }
         let is_conditional = !target.is_fresh
-            && row.as_ref().is_none_or(|row| row.source != Source::Scp && row.withheld.is_none());
+            && !is_again
+            && row.as_ref().is_none_or(|row| {
+                row.source != Source::Scp && (is_withheld || row.withheld.is_none())
+            });
         let known = known
             .filter(|_| is_conditional)
             .map(|known| Validators { etag: known.etag, last_modified: known.last_modified });
@@ -498,13 +505,16 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         asking: &mut JoinSet<Asked>,
     ) -> Result<(), VisitError> {
         if let Some((url, reason, known)) = note.failed {
-            self.visit.report.leave_out(reason);
             self.n_open += 1;
             if let Some(Validators { etag, last_modified }) = known {
-                let (url, checked) = (Mark::Left.of(url.key()), self.visit.now);
-                let mark = Validator { url, etag, last_modified, checked };
-                self.crew.write(Write::Mark(vec![mark])).await?;
+                let (key, checked) = (url.key(), self.visit.now);
+                let (url, why) = (Mark::Left.of(key), Mark::Why.of(key));
+                let left = Validator { url, etag, last_modified, checked };
+                let etag = Some(reason.clone());
+                let why = Validator { url: why, etag, last_modified: None, checked };
+                self.crew.write(Write::Mark(vec![left, why])).await?;
             }
+            self.visit.report.leave_out(reason);
         }
         if is_by_links(self.rung) && note.depth < DEEPEST {
             for link in &note.links {
@@ -532,5 +542,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
 /// Why a link is not followed.
 const TOO_MANY_LINKS: &str = "the page has too many links";
-/// Why a listed address is passed over without a request.
-const STILL_NO_PAGE: &str = "it was no page, and has not changed";
+/// Why a listed address is passed over that was no page and is as it was.
+fn why_left(visit: &Visit<'_>, key: &str) -> Result<String, VisitError> {
+    let why = visit.visitor.store.validator(&Mark::Why.of(key))?.and_then(|mark| mark.etag);
+    Ok(why.unwrap_or_else(|| "it was no page, and has not changed".to_owned()))
+}

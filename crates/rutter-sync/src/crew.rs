@@ -11,15 +11,14 @@ use std::thread;
 use rutter_extract::{Sketch, Templates};
 use rutter_fetch::{Body, Validators};
 use rutter_page::PageUrl;
-use rutter_store::Outlook;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::VisitError;
-use crate::page::{self, Raw, Ready};
-use crate::writer::{Write, Writer};
+use crate::page::{self, NoPage, Raw, Ready};
+use crate::writer::{Write, Writer, Written};
 
 /// Pages that wait to be read.
 const WAITING: usize = 64;
@@ -75,7 +74,7 @@ pub(crate) struct Crew {
     writes: Option<Sender<Write>>,
     notes: UnboundedReceiver<Message>,
     /// What the writer says at its end.
-    written: oneshot::Receiver<Result<Outlook, VisitError>>,
+    written: oneshot::Receiver<Result<Written, VisitError>>,
     room: Arc<Semaphore>,
     n_reading: u64,
 }
@@ -183,17 +182,17 @@ impl Crew {
     }
 
     /// Ends the threads; gives what was written.
-    pub(crate) async fn end(self) -> Result<Outlook, VisitError> {
+    pub(crate) async fn end(self) -> Result<Written, VisitError> {
         let Self { jobs, long_jobs, writes, written, mut notes, .. } = self;
         // Workers end without jobs, and the writer ends with the last of them.
         drop((jobs, long_jobs, writes));
-        let outlook = written.await.map_err(|_| VisitError::Worker)??;
+        let written = written.await.map_err(|_| VisitError::Worker)??;
         while let Some(message) = notes.recv().await {
             if matches!(message, Message::Lost) {
                 return Err(VisitError::Worker);
             }
         }
-        Ok(outlook)
+        Ok(written)
     }
 
     /// Why nothing can be written any more.
@@ -288,7 +287,10 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
         }
         Err(reason) => {
             let known = reason.is_lasting().then_some(validators);
-            Some(Note { failed: Some((url, reason.to_string(), known)), ..nothing })
+            let failed = Some((url, reason.to_string(), known));
+            // A page without words may lead to others.
+            let links = if let NoPage::Empty { links } = reason { links } else { Vec::new() };
+            Some(Note { links, failed, ..nothing })
         }
     }
 }

@@ -25,6 +25,8 @@ pub struct Explanation {
     pub silent: Vec<(Origin, String)>,
     /// What follows.
     pub verdict: Verdict,
+    /// What the site answers instead of a page, where it does.
+    pub no_page: Option<String>,
     /// The page as it is in the replica.
     pub row: Option<PageRow>,
 }
@@ -70,8 +72,9 @@ impl Visitor {
                 silent.push((Origin::ArcIndexable, why.to_owned()));
             }
         }
+        let mut no_page = None;
         if consent::join(&statements).asks {
-            self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
+            no_page = self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
         } else {
             for origin in [Origin::Meta, Origin::Tag, Origin::Signal] {
                 silent.push((origin, "the page is not asked for".to_owned()));
@@ -79,9 +82,11 @@ impl Visitor {
         }
         let verdict = consent::join(&statements);
         let row = self.store.page(page.key())?;
-        Ok(Explanation { url: page.key().to_owned(), statements, silent, verdict, row })
+        let url = page.key().to_owned();
+        Ok(Explanation { url, statements, silent, verdict, no_page, row })
     }
 
+    /// Asks the page what it says of itself; why not where there is none.
     async fn ask_page(
         &self,
         url: &Url,
@@ -89,26 +94,26 @@ impl Visitor {
         token: &str,
         statements: &mut Vec<Statement>,
         silent: &mut Vec<(Origin, String)>,
-    ) -> Result<(), VisitError> {
+    ) -> Result<Option<String>, VisitError> {
         let answer = match self.client.fetch(&Request::new(url.clone(), What::Page)).await {
             Ok(answer) => answer,
             Err(error) => {
                 if let Cause::Refused(_) = error.cause {
                     return Err(error.into());
                 }
-                silent.push((Origin::Meta, error.cause.to_string()));
-                return Ok(());
+                let why = error.cause.to_string();
+                silent.push((Origin::Meta, why.clone()));
+                return Ok(Some(why));
             }
         };
-        if !answer.is_new() {
-            silent.push((Origin::Meta, format!("status {}", answer.status)));
-        }
+        let no_page = (!answer.is_new()).then(|| format!("status {}", answer.status));
+        silent.extend(no_page.clone().map(|why| (Origin::Meta, why)));
         statements.extend(consent::of_fields(&answer.fields, token));
         let text = answer.text(What::Page).unwrap_or_default();
         let options =
             Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };
         let read = html(&text, &options);
         statements.extend(consent::of_metas(&read.facts.robots, token));
-        Ok(())
+        Ok(no_page)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_scp::{MassDeletion, merge};
-use rutter_store::{Begin, Cause, CommitError, Finish, Mode, Outlook, Source, Withheld};
+use rutter_store::{Begin, Cause, CommitError, Finish, Mode, Source, Withheld};
 
 use crate::collect::Ended;
 use crate::error::VisitError;
@@ -89,17 +89,16 @@ fn take_away(
         visit.report.trouble(&origin, Kind::Policy, error.to_string());
         return Ok(());
     }
-    visit.report.removed += commit(visit, section, leaving)?.removed;
-    Ok(())
+    commit(visit, section, leaving)
 }
 
 fn commit(
     visit: &Visit<'_>,
     section: &str,
     leaving: &BTreeMap<String, Cause>,
-) -> Result<Outlook, VisitError> {
+) -> Result<(), VisitError> {
     if leaving.is_empty() {
-        return Ok(Outlook::default());
+        return Ok(());
     }
     let mut staging = visit.visitor.store.stage(
         visit.hold.lease(),
@@ -117,7 +116,8 @@ fn commit(
     }
     // Whoever calls has asked whether these are too many.
     let mass_deletion = MassDeletion::Allowed;
-    Ok(staging.commit(&Finish { mass_deletion, ..Finish::plain() })?)
+    staging.commit(&Finish { mass_deletion, ..Finish::plain() })?;
+    Ok(())
 }
 
 /// Takes the words of pages away that are not for everybody any more. Where

@@ -8,13 +8,20 @@ use crate::frontier::Target;
 /// Whatever is said of a page, it is asked for after this, in seconds.
 const TRUSTED_FOR: i64 = 30 * 86_400;
 
+/// A page that withheld its words is asked for whole after this, in seconds: a
+/// server that says that nothing changed speaks of the page, and may have
+/// changed what it says beside it.
+const WITHHELD_FOR: i64 = 7 * 86_400;
+
 /// What is remembered of an address beside what its server said of the page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mark {
     /// The checksum of the ARC entry for which it was read.
     Arc,
-    /// That it was no page.
+    /// That it was no page, or one whose words may not be kept.
     Left,
+    /// Why it was none.
+    Why,
     /// Where it led.
     Moved,
     /// That it was asked for in vain.
@@ -27,6 +34,7 @@ impl Mark {
         let word = match self {
             Self::Arc => "arc",
             Self::Left => "left",
+            Self::Why => "why",
             Self::Moved => "moved",
             Self::Tried => "tried",
         };
@@ -51,4 +59,9 @@ pub(crate) fn is_current(
 /// Whether what is remembered may stand in for a question.
 pub(crate) fn is_recent(now: Timestamp, known: &Validator) -> bool {
     now.seconds_since(known.checked) < TRUSTED_FOR
+}
+
+/// Whether a page that withheld its words need not be asked for whole.
+pub(crate) fn is_still_withheld(now: Timestamp, known: &Validator) -> bool {
+    now.seconds_since(known.checked) < WITHHELD_FOR
 }

@@ -13,6 +13,7 @@ use rutter_store::{Item, PageRow, Source, Withheld};
 use serde::Serialize;
 
 use crate::consent::{self, Statement};
+use crate::mark::Mark;
 
 /// A date that is this close to the answer was made for it, in seconds.
 const UNSTABLE: i64 = 300;
@@ -47,7 +48,7 @@ pub(crate) enum NoPage {
     #[error("it is of type {0}")]
     Type(String),
     #[error("it has no text")]
-    Empty,
+    Empty { links: Vec<String> },
     #[error("it has too many blocks")]
     TooLong,
     #[error("it cannot be decoded")]
@@ -134,7 +135,7 @@ pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
 
 /// Reads a page; why not where it cannot be.
 pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
-    let Raw { url, answer, row, mut said, template, token, now, marks, .. } = raw;
+    let Raw { url, answer, row, mut said, template, token, now, mut marks, .. } = raw;
     let kind = kind(&answer).ok_or_else(|| not_a_page(&answer))?;
     let text = text(&answer)?;
     let dated = answer.validators.modified().filter(|time| {
@@ -155,8 +156,11 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
     said.extend(consent::of_metas(&extraction.facts.robots, &token));
     said.extend(consent::of_fields(&answer.fields, &token));
     let verdict = consent::join(&said);
+    let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
+    let n_more_links = links.len().saturating_sub(MOST_LINKS) as u64;
+    links.truncate(MOST_LINKS);
     if extraction.page.content.is_empty() && verdict.withheld.is_none() {
-        return Err(NoPage::Empty);
+        return Err(NoPage::Empty { links });
     }
     if Limits::USUAL.blocks < extraction.page.content.len() {
         return Err(NoPage::TooLong);
@@ -168,9 +172,6 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
         Some(row) => keep_date(&mut extraction, &row),
         None => extraction.page.to_line(),
     };
-    let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
-    let n_more_links = links.len().saturating_sub(MOST_LINKS) as u64;
-    links.truncate(MOST_LINKS);
     let is_unsure = kind == Text::Html && extraction.confidence < UNSURE;
     let twin = extraction
         .facts
@@ -179,6 +180,11 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
         .find(|it| it.media_type.as_deref() == Some("text/markdown"))
         .filter(|_| is_unsure && verdict.withheld.is_none())
         .map(|it| it.href.clone());
+    if verdict.withheld.is_some() {
+        for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
+            mark.url = Mark::Left.of(url.key());
+        }
+    }
     Ok(Ready {
         key: url.key().to_owned(),
         modified: extraction.page.modified,
@@ -282,7 +288,8 @@ fn links(extraction: &Extraction) -> Vec<String> {
         !words.split_ascii_whitespace().any(|word| word == "nofollow")
     };
     let followed = extraction.links.iter().filter(|link| is_followed(&link.rel));
-    followed.map(|link| link.href.to_string()).collect()
+    let onward = extraction.facts.leads_to.clone();
+    onward.into_iter().chain(followed.map(|link| link.href.to_string())).collect()
 }
 
 fn not_a_page(answer: &Fetched) -> NoPage {

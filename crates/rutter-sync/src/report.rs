@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rutter_discover::Rung;
-use rutter_store::Outlook;
 
 use crate::plan::Reason;
 
@@ -22,13 +21,14 @@ pub struct Report {
     pub requests: u64,
     /// Bytes of bodies that came over the wire.
     pub bytes: u64,
-    /// Pages that are new.
+    /// Pages that can be read now and could not before.
     pub added: u64,
     /// Pages that say something else.
     pub changed: u64,
     /// Pages that went away.
     pub removed: u64,
-    /// Pages whose words may not be kept, of those that came.
+    /// Pages whose words may not be kept, of those that came or were judged
+    /// anew.
     pub withheld: u64,
     /// Pages of the site in the replica now.
     pub pages: u64,
@@ -117,14 +117,6 @@ impl Report {
             findings: Vec::new(),
             better: None,
         }
-    }
-
-    /// Counts what a commit changed.
-    pub(crate) fn count(&mut self, outlook: &Outlook) {
-        self.added += outlook.added;
-        self.changed += outlook.changed;
-        self.removed += outlook.removed;
-        self.withheld += outlook.withheld;
     }
 
     pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {

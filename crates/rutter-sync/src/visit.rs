@@ -1,6 +1,6 @@
 //! A visit, from what is remembered to what is remembered next time.
 //!
-//! [`Visitor::visit`] is the whole way on one screen. The replica keeps its
+//! `Visit::go` is the whole way on one screen. The replica keeps its
 //! state whatever happens here: every change to pages is a commit of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, Rung, Said, disc
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
-use rutter_store::{Publisher, PublisherId, Selection, Source, Store, Withheld};
+use rutter_store::{Cursor, Publisher, PublisherId, Selection, Source, Store, Withheld};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
@@ -89,6 +89,10 @@ pub(crate) struct Visit<'v> {
     pub(crate) gate: Arc<Gate>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) now: Timestamp,
+    /// Whether the site was never visited before.
+    is_new: bool,
+    /// Where the history of the replica stood.
+    since: Cursor,
     /// What collections brought.
     pub(crate) brought: Brought,
     /// What was held back in the visit before, and since when.
@@ -134,21 +138,13 @@ impl Visitor {
         tally: &Arc<Tally>,
     ) -> Result<Report, VisitError> {
         let mut visit = self.begin(site, watcher, tally)?;
-        let (mut found, mut gathered) = visit.look().await?;
-        let has_arc_changed = arc::take(&mut visit, &mut found, &mut gathered).await?;
-        visit.enforce(has_arc_changed).await?;
-        let adverts = adverts(&found);
-        let ended = if adverts.is_empty() {
-            visit.without_offer(&found)?
-        } else {
-            visit.memo.lost = None;
-            collect::collect(&mut visit, &adverts).await?
-        };
-        visit.name_rung(&ended);
-        let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
-        rest::look(&mut visit, &gathered, arc.filter(|_| has_arc_changed))?;
-        visit.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
-        visit.end(found)
+        match visit.go().await {
+            Ok(found) => visit.end(found),
+            Err(error) => {
+                visit.unregister()?;
+                Err(error)
+            }
+        }
     }
 
     /// Drops history that nobody needs any more, and gives room back. To be
@@ -222,6 +218,7 @@ impl Visitor {
         // Whoever had the lease before may have written it anew.
         let known = self.store.publisher(&origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
+        let is_new = policy.is_empty();
         let mut memo = Memo::read(&origin, policy)?;
         // A hold that is not said again is none.
         let held = std::mem::take(&mut memo.held);
@@ -230,6 +227,7 @@ impl Visitor {
         let known_aliases = known.as_ref().map(|publisher| &publisher.aliases);
         let aliases = named.or(known_aliases).cloned().unwrap_or_default();
         let gate = Arc::new(Gate::new(&origin, &aliases));
+        let since = self.store.cursor()?;
         let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
         shelf.sweep(now.plus_seconds(-self.options.spools_kept));
@@ -244,6 +242,8 @@ impl Visitor {
             gate,
             tally: Arc::clone(tally),
             now,
+            is_new,
+            since,
             brought,
             held,
             report: Report::new(&origin, Rung::Nothing),
@@ -274,6 +274,25 @@ pub(crate) fn replica(
 }
 
 impl Visit<'_> {
+    /// The whole way.
+    async fn go(&mut self) -> Result<Discovery, VisitError> {
+        let (mut found, mut gathered) = self.look().await?;
+        let has_arc_changed = arc::take(self, &mut found, &mut gathered).await?;
+        self.enforce(has_arc_changed).await?;
+        let adverts = adverts(&found);
+        let ended = if adverts.is_empty() {
+            self.without_offer(&found)?
+        } else {
+            self.memo.lost = None;
+            collect::collect(self, &adverts).await?
+        };
+        self.name_rung(&ended);
+        let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
+        rest::look(self, &gathered, arc.filter(|_| has_arc_changed))?;
+        self.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
+        Ok(found)
+    }
+
     /// Looks around, asking only what may have changed.
     async fn look(&mut self) -> Result<(Discovery, Gathered), VisitError> {
         self.watcher.event(&self.origin, Event::Looking);
@@ -469,12 +488,39 @@ impl Visit<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
-        self.keep_memo()?;
+        if !self.unregister()? {
+            self.keep_memo()?;
+        }
         let publisher = self.visitor.store.publisher(&self.origin)?;
         self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
+        // As `changes` tells it: what came and went in between counts, what
+        // only moved from one section to another does not.
+        let happened = self.visitor.store.happened_since(self.publisher, self.since)?;
+        (self.report.added, self.report.changed) = (happened.added, happened.changed);
+        self.report.removed = happened.removed;
         self.report.requests = self.tally.requests();
         self.report.bytes = self.tally.bytes();
         Ok(self.report)
+    }
+
+    /// Forgets a site that was never visited before and of which nothing came:
+    /// it is as if it had not been named. What costs to be learned again is
+    /// worth to be remembered. Tells whether it is forgotten.
+    fn unregister(&self) -> Result<bool, VisitError> {
+        let store = &self.visitor.store;
+        let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.is_new) else {
+            return Ok(false);
+        };
+        let is_empty = publisher.pages == 0
+            && publisher.paused_until.is_none()
+            && self.memo.refused.is_empty()
+            && self.memo.held.is_empty()
+            && store.arc_entries(self.publisher, None, 1)?.is_empty()
+            && store.entities(self.publisher)?.is_empty();
+        if is_empty {
+            store.forget(self.hold.lease().clone(), self.now)?;
+        }
+        Ok(is_empty)
     }
 
     /// Writes down what is remembered.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rutter_page::Timestamp;
 use rutter_store::{
-    Begin, Finish, Lease, Mode, Outlook, Quota, Source, StageError, Store, Validator, Withheld,
+    Begin, Finish, Lease, Mode, Quota, Source, StageError, Store, Validator, Withheld,
 };
 
 use tokio::sync::mpsc::Receiver;
@@ -45,10 +45,19 @@ pub(crate) struct Writer {
     pub(crate) now: Timestamp,
 }
 
+/// What it came to, beside what the history of the replica tells.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Written {
+    /// Pages whose words may not be kept.
+    pub(crate) withheld: u64,
+    /// New pages for which there was no room.
+    pub(crate) over_quota: u64,
+}
+
 impl Writer {
     /// Writes until nobody sends any more; gives what it came to.
-    pub(crate) fn run(&self, mut input: Receiver<Write>) -> Result<Outlook, VisitError> {
-        let mut sum = Outlook::default();
+    pub(crate) fn run(&self, mut input: Receiver<Write>) -> Result<Written, VisitError> {
+        let mut sum = Written::default();
         let mut batch: Vec<Ready> = Vec::new();
         let mut n_bytes = 0;
         let mut marks: Vec<Validator> = Vec::new();
@@ -87,7 +96,7 @@ impl Writer {
     fn withhold(
         &self,
         withheld: &mut Vec<(String, Withheld)>,
-        sum: &mut Outlook,
+        sum: &mut Written,
     ) -> Result<(), VisitError> {
         let pages: Vec<(&str, Withheld)> =
             withheld.iter().map(|(key, why)| (key.as_str(), *why)).collect();
@@ -102,7 +111,7 @@ impl Writer {
         &self,
         batch: &mut Vec<Ready>,
         marks: &mut Vec<Validator>,
-        sum: &mut Outlook,
+        sum: &mut Written,
     ) -> Result<(), VisitError> {
         let mut by_source: BTreeMap<Source, Vec<&Ready>> = BTreeMap::new();
         for page in batch.iter() {
@@ -129,8 +138,6 @@ impl Writer {
                 }
             }
             let outlook = staging.commit(&Finish::plain())?;
-            sum.added += outlook.added;
-            sum.changed += outlook.changed;
             sum.withheld += outlook.withheld;
         }
         marks.extend(batch.drain(..).flat_map(|page| page.marks));

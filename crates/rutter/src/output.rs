@@ -166,6 +166,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         let hint = "begin anew: `rutter changes --now`, then all pages, then go on from there";
         return Some(hint.to_owned());
     }
+    if let Some(rutter_fetch::Cause::Refused(refused)) = cause.downcast_ref() {
+        return refused_hint(refused).map(str::to_owned);
+    }
     if let Some(fault) = cause.downcast_ref::<Fault>() {
         return fault.hint.clone();
     }
@@ -189,6 +192,20 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// What allows what a policy forbids, where something does.
+fn refused_hint(refused: &rutter_fetch::Refused) -> Option<&'static str> {
+    use rutter_fetch::Refused;
+    match refused {
+        Refused::PlainHttp => Some("name the site with https://, or allow it with --allow-http"),
+        Refused::Address { forbidden, .. } if forbidden.address.is_loopback() => {
+            Some("--allow-loopback allows this machine, for tests")
+        }
+        Refused::Address { .. } => Some("only public addresses are visited"),
+        Refused::Unseen(_) => Some("--trust-proxy lets the proxy resolve names"),
+        _ => None,
+    }
 }
 
 /// What to do about a build that could not be done.

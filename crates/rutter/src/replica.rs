@@ -42,6 +42,8 @@ impl StoreArgs {
 
     /// Opens one that is there for writing.
     pub(crate) fn open_to_write(&self) -> anyhow::Result<SqliteStore> {
+        // Whoever reads makes none.
+        drop(self.open()?);
         self.open_for(Access::Write)
     }
 
@@ -122,6 +124,24 @@ impl SiteArgs {
             Some(publisher) => vec![publisher],
             None => store.publishers()?,
         })
+    }
+
+    /// The publisher that is meant where a section may be: a section is of
+    /// one site, and where there is one only, it is that.
+    pub(crate) fn publisher_of(
+        &self,
+        store: &dyn Store,
+        section: Option<&str>,
+    ) -> anyhow::Result<Option<Publisher>> {
+        if self.site.is_some() || section.is_none() {
+            return self.publisher(store);
+        }
+        let mut publishers = store.publishers()?;
+        anyhow::ensure!(
+            publishers.len() == 1,
+            "--section: the replica has several sites; --site names the one that is meant"
+        );
+        Ok(publishers.pop())
     }
 
     /// The publisher that is meant, if one is.

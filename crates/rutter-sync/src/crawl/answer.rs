@@ -7,7 +7,7 @@ use rutter_fetch::{Body, Cause, FetchError, Fetched, Refused, What};
 use rutter_page::PageUrl;
 use rutter_store::{PageRow, Validator, Withheld};
 
-use super::{MOST_FAULTS, STILL_NO_PAGE, Walk};
+use super::{MOST_FAULTS, Walk, why_left};
 use crate::collect::told;
 use crate::consent;
 use crate::error::VisitError;
@@ -125,10 +125,15 @@ impl Walk<'_, '_, '_> {
     ) -> Result<(), VisitError> {
         let Some(row) = row else {
             // Its mark is not renewed: after a while it is asked for anew.
-            self.visit.report.leave_out(STILL_NO_PAGE);
+            let why = why_left(self.visit, key)?;
+            self.visit.report.leave_out(why);
             self.n_open += 1;
             return Ok(());
         };
+        if row.withheld == Some(Withheld::Consent) {
+            // The page still says so. Its mark is not renewed either.
+            return Ok(());
+        }
         for mark in &mut marks {
             // What an answer without a body leaves out is as it was.
             let known = self.visit.visitor.store.validator(&mark.url)?;

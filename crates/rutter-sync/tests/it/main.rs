@@ -13,5 +13,6 @@ mod mixed;
 mod pages;
 mod safety;
 mod sitemaps;
+mod told;
 mod visits;
 mod walks;

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Only pages of this section of the site
-    #[arg(long, value_name = "NAME", requires = "site")]
+    #[arg(long, value_name = "NAME")]
     section: Option<String>,
     /// Pages without words too, with the reason; not for Markdown and SCP
     #[arg(long)]
@@ -205,12 +205,10 @@ impl Job<'_> {
     /// Hands every page to a sink.
     fn walk<S: Sink + ?Sized>(&self, sink: &mut S) -> anyhow::Result<Done> {
         let begun = self.store.cursor()?;
-        let publisher = self.args.site.publisher(self.store)?.map(|publisher| publisher.id);
-        let selection = Selection {
-            publisher,
-            section: self.args.section.as_deref(),
-            with_withheld: self.args.withheld,
-        };
+        let section = self.args.section.as_deref();
+        let publisher = self.args.site.publisher_of(self.store, section)?;
+        let publisher = publisher.map(|publisher| publisher.id);
+        let selection = Selection { publisher, section, with_withheld: self.args.withheld };
         let mut pages = Pages::new(self.store, selection);
         let mut arc = ArcLane::new(self.store);
         let mut n_pages = 0;

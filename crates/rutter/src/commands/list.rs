@@ -12,7 +12,7 @@ use crate::replica::{SiteArgs, StoreArgs, each_row};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only pages of this section of the site
-    #[arg(long, value_name = "NAME", requires = "site")]
+    #[arg(long, value_name = "NAME")]
     section: Option<String>,
     /// Pages without words too
     #[arg(long)]
@@ -35,9 +35,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 
 fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
+    let section = args.section.as_deref();
     let selection = Selection {
-        publisher: args.site.publisher(&store)?.map(|publisher| publisher.id),
-        section: args.section.as_deref(),
+        publisher: args.site.publisher_of(&store, section)?.map(|publisher| publisher.id),
+        section,
         with_withheld: args.withheld,
     };
     each_row(&store, &selection, args.limit.unwrap_or(u64::MAX), |row| {

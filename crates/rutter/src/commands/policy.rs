@@ -48,6 +48,7 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
     let found = runtime.block_on(visitor.explain(&url));
     let found = found.map_err(|error| args.store.named(error.into()))?;
     let withheld = found.verdict.withheld;
+    let is_kept = withheld.is_none() && found.no_page.is_none();
     if args.json {
         let statements: Vec<Value> = found
             .statements
@@ -66,7 +67,8 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
             "url": found.url,
             "statements": statements,
             "silent": silent,
-            "kept": withheld.is_none(),
+            "kept": is_kept,
+            "no_page": found.no_page,
             "withheld": withheld.map(rutter_store::Withheld::word),
             "asked_for": found.verdict.asks,
             "links_followed": found.verdict.follows,
@@ -81,9 +83,10 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
         for (origin, why) in &found.silent {
             writeln!(out.data(), "{}: says nothing, {}", origin.name(), visible(why))?;
         }
-        let follows = match withheld {
-            None => "the page is used".to_owned(),
-            Some(why) => format!("the words of the page are not kept ({})", why.word()),
+        let follows = match (withheld, &found.no_page) {
+            (None, None) => "the page is used".to_owned(),
+            (None, Some(why)) => format!("there is no page to use ({})", visible(why)),
+            (Some(why), _) => format!("the words of the page are not kept ({})", why.word()),
         };
         writeln!(out.data(), "so: {follows}")?;
         if !found.verdict.asks {
@@ -99,5 +102,9 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
         };
         out.say(here);
     }
-    Ok(if withheld.is_none() { Exit::Clean } else { Exit::Refused })
+    Ok(match withheld {
+        Some(_) => Exit::Refused,
+        None if !is_kept => Exit::Network,
+        None => Exit::Clean,
+    })
 }

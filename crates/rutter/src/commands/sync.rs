@@ -47,7 +47,13 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["watch", "dry_run"])]
     audit: bool,
     /// Do it again and again, until a signal comes
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "900")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        default_missing_value = "900",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     watch: Option<u64>,
     /// Let more than half of a section's pages go at once
     #[arg(long)]
@@ -228,7 +234,7 @@ fn failed(args: &Args, site: &Url, error: VisitError, out: &mut Output) -> anyho
     let error = args.store.named(error.into()).context(site.to_string());
     if args.json {
         let text = format!("{error:#}");
-        writeln!(out.data(), "{}", json!({"site": site.as_str(), "error": text}))?;
+        writeln!(out.data(), "{}", json!({"version": 1, "site": site.as_str(), "error": text}))?;
     }
     out.error(&error);
     Ok(Exit::of(&error))
@@ -265,10 +271,10 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         )?;
     }
     if let Some(n_entries) = report.arc {
-        writeln!(out.data(), "  ARC: {n_entries} entries")?;
+        writeln!(out.data(), "  ARC: {}", several(n_entries, "entry", "entries"))?;
     }
     if let Some(n_entities) = report.entities {
-        writeln!(out.data(), "  SPXI: {n_entities} entities")?;
+        writeln!(out.data(), "  SPXI: {}", several(n_entities, "entity", "entities"))?;
     }
     for (reason, n_pages) in &report.left_out {
         writeln!(out.data(), "  left out: {}, {}", counted(*n_pages, "page"), visible(reason))?;
@@ -299,6 +305,10 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         say_findings(url, findings, out);
     }
     Ok(())
+}
+
+fn several(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn write_json(report: &Report, out: &mut Output) -> anyhow::Result<()> {

@@ -40,7 +40,7 @@ fn spec_what_is_there_is_told() {
     let text = String::from_utf8(told.stdout).unwrap();
     assert!(told.status.success(), "{text}");
     assert!(text.contains("snapshot of `all`, 2026-10-01T00:00:00Z, 5 pages"), "{text}");
-    assert!(text.contains("would be read by: scp (1 snapshots and 0 deltas)"), "{text}");
+    assert!(text.contains("would be read by: scp (1 snapshot and 0 deltas)"), "{text}");
     let told = discover(&[&site, "--allow-loopback", "--pace", "0", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
     assert_eq!(json["rung"], "scp");

@@ -161,6 +161,11 @@ fn ours_an_audit_needs_a_replica_and_finds_it_sound() {
     let (_server, site) = harbour();
     let (code, _, talk) = sync(folder.path(), &[&site, "--audit"]);
     assert!(code != 0 && !folder.path().join(".rutter/replica.db").exists(), "{talk}");
+    // Nor is a file made where a folder is.
+    fs::create_dir(folder.path().join(".rutter")).unwrap();
+    let (code, _, talk) = sync(folder.path(), &[&site, "--audit"]);
+    assert!(code == 2 && talk.contains("there is no replica"), "{talk}");
+    assert!(!folder.path().join(".rutter/replica.db").exists(), "{talk}");
     assert_eq!(sync(folder.path(), &[&site]).0, 0);
     let (code, data, talk) = sync(folder.path(), &[&site, "--audit", "--json"]);
     assert_eq!(code, 0, "{talk}");
@@ -314,13 +319,15 @@ fn ours_a_watch_goes_on_after_a_round_that_failed() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     server.route("/b", [Reply::status(500), Reply::file("text/html", "\"1\"", page("/b", "calm"))]);
-    let mut child = start(folder.path(), &[&site, "--watch", "0", "--json"]);
+    // A site is never asked without a pause.
+    assert_eq!(sync(folder.path(), &[&site, "--watch", "0"]).0, 2);
+    let mut child = start(folder.path(), &[&site, "--watch", "1", "--json"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut reports = (&mut lines).map(|line| json(&line.unwrap()));
     let first = reports.next().unwrap();
     assert_eq!(first["pages"], 1, "{first}");
     // Later rounds take what could not be had.
-    assert!(reports.take(1000).any(|report| report["pages"] == 2));
+    assert!(reports.take(100).any(|report| report["pages"] == 2));
     interrupt(&child);
     std::thread::spawn(move || lines.count());
     assert_eq!(ended(child).0, 0);

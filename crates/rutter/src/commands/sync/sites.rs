@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use rutter_fetch::Url;
+use rutter_finding::quoted;
 
 /// A site, and the other origins that are the same site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,13 @@ pub(crate) fn sites(
     }
     let mut sites: Vec<Named> = Vec::new();
     for (place, words) in lines {
+        // Of a site that is named by one word it is the only one; of two, the
+        // second is more likely a remark than a host without a dot.
+        let odd = words.iter().skip(1).find(|word| !word.contains(['.', ':']));
+        if let Some(odd) = odd {
+            let odd = quoted(odd);
+            anyhow::bail!("{place}: {odd} is no address of the same site; `#` begins a remark");
+        }
         let words = words.iter().map(|word| root(&place, word));
         let mut words = words.collect::<anyhow::Result<Vec<Url>>>()?.into_iter();
         let Some(url) = words.next() else { continue };
@@ -73,7 +81,7 @@ fn root(place: &str, word: &str) -> anyhow::Result<Url> {
     let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
     let mut url = Url::parse(&text).with_context(|| format!("{place}: not an address"))?;
     let is_open = url.username().is_empty() && url.password().is_none();
-    anyhow::ensure!(is_open, "a site is named without user and password");
+    anyhow::ensure!(is_open, "{place}: a site is named without user and password");
     let is_web = matches!(url.scheme(), "http" | "https");
     anyhow::ensure!(is_web, "{place}: not the address of a site");
     url.set_path("/");
@@ -107,7 +115,9 @@ mod tests {
         let a = ("https://a.example/", vec!["https://www.a.example", "https://a.test"]);
         assert_eq!(named(&all), [("https://b.example/", vec![]), a]);
         assert!(sites(&words(&["a.example"]), &www, Some(&file)).is_err());
-        for bad in ["https://", "a.example ftp://b.example", "https://u:p@a.example"] {
+        for bad in
+            ["https://", "a.example ftp://b.example", "https://u:p@a.example", "a.example our docs"]
+        {
             std::fs::write(&file, bad).unwrap();
             assert!(sites(&[], &[], Some(&file)).is_err(), "{bad}");
         }
