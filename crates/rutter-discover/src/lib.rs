@@ -16,6 +16,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
+mod bounds;
 mod memory;
 mod offer;
 mod read;
@@ -24,10 +25,11 @@ pub mod rules;
 mod said;
 mod walk;
 
+pub use bounds::Bounds;
 pub use memory::{Memory, Remembered};
 pub use offer::{
     ArcOffer, CollectionOffer, FileOffer, LlmsOffer, Offer, Rung, ScpOffer, SectionOffer,
     SitemapOffer, SpxiOffer,
 };
 pub use said::{AdvertSaid, ArcSaid, Clue, HomeSaid, LlmsSaid, Said, SitemapSaid};
-pub use walk::{Bounds, Discovery, Look, Outcome, PageSink, discover};
+pub use walk::{Discovery, Look, Outcome, PageSink, discover};

@@ -17,6 +17,7 @@ use rutter_signpost::rules as signpost_rules;
 use rutter_signpost::sitemap::Entry;
 use serde::Serialize;
 
+use crate::bounds::Bounds;
 use crate::memory::{Memory, Remembered, is_recent};
 use crate::offer::{Gathered, Offer};
 use crate::read::{self, Ending, SPXI, Sort};
@@ -26,30 +27,6 @@ use crate::said::{Clue, Said};
 
 /// What is held in memory where there is no place for files.
 const MOST_IN_MEMORY: u64 = 16 << 20;
-
-/// How far a walk goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// `Sitemap` lines that are followed.
-    pub lines: usize,
-    /// Sitemaps that are read, children of indexes included.
-    pub sitemaps: usize,
-    /// Floors of indexes (D17).
-    pub depth: usize,
-    /// Bytes of all files together, on the wire.
-    pub bytes: u64,
-    /// Whether sitemaps are read on after the first with `scp:` elements.
-    pub reads_all: bool,
-}
-
-impl Bounds {
-    /// Enough to see what there is.
-    pub const LOOK: Self =
-        Self { lines: 20, sitemaps: 10, depth: 3, bytes: 1 << 30, reads_all: false };
-    /// Enough to read every sitemap of a large site (D17).
-    pub const ALL: Self =
-        Self { lines: 1000, sitemaps: 10_000, depth: 3, bytes: 10 << 30, reads_all: true };
-}
 
 /// Takes what files hold beside what they say, in the order they are read.
 ///
@@ -107,6 +84,9 @@ pub struct Discovery {
     pub memory: Memory,
     /// Bytes of bodies that came over the wire.
     pub wire_bytes: u64,
+    /// Sitemaps of indexes that were not read, because others before them have
+    /// the collections.
+    pub n_unread: u64,
 }
 
 /// One place that was looked at.
@@ -174,6 +154,7 @@ pub async fn discover(
             findings: Vec::new(),
             memory: Memory { probe: memory.probe.clone(), ..Memory::default() },
             wire_bytes: 0,
+            n_unread: 0,
         },
         said: BTreeMap::new(),
         order: Vec::new(),
@@ -292,6 +273,10 @@ impl Walk<'_> {
                 return;
             }
             if by == Clue::SitemapIndex && self.has_adverts && !self.bounds.reads_all {
+                self.found.n_unread += 1;
+                // Whoever reads it later need not take it again.
+                let known = self.old.files.get_key_value(url.as_str());
+                self.found.memory.files.extend(known.map(|(url, old)| (url.clone(), old.clone())));
                 continue;
             }
             self.look(&url, by, read::kind_of_path(&url), Need::Entry, pages).await;

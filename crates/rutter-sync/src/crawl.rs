@@ -109,8 +109,15 @@ pub(crate) async fn crawl(
         walked.frontier.close();
         visit.shelf.write(urls::LEFT, &walked.frontier.left())?;
     }
-    if !walked.is_stopped && walked.n_open == 0 {
-        visit.memo.rest.clear();
+    if !walked.is_stopped {
+        visit.memo.whole = Some(visit.now);
+        if walked.n_open == 0 {
+            visit.memo.rest.clear();
+        } else if walked.n_failed == 0 {
+            // What is no page is known; lists that are not read every time are
+            // read again before long.
+            visit.memo.rest.remove("");
+        }
     }
     leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
     leave::close(visit, &walked.closed, walked.n_asked)?;
@@ -179,6 +186,7 @@ struct Walked<'g> {
     gone: BTreeSet<String>,
     closed: BTreeSet<String>,
     n_asked: u64,
+    n_failed: u64,
     n_open: u64,
     is_stopped: bool,
 }
@@ -348,8 +356,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Network, text);
         }
-        let n_asked = self.n_asked;
-        Ok(Walked { frontier, healthy, gone, closed, n_asked, n_open, is_stopped })
+        let (n_asked, n_failed) = (self.n_asked, self.n_failed);
+        Ok(Walked { frontier, healthy, gone, closed, n_asked, n_failed, n_open, is_stopped })
     }
 
     /// A page is not waited for any more.

@@ -56,6 +56,10 @@ pub(crate) struct Memo {
     /// where it is not known which.
     #[serde(default)]
     pub(crate) rest: BTreeSet<String>,
+    /// When every sitemap was read last, also those that are not read for
+    /// collections.
+    #[serde(default)]
+    pub(crate) whole: Option<Timestamp>,
     /// Sections of which so much was to go that it waits for another visit to
     /// find the same, and since when.
     #[serde(default)]

@@ -10,6 +10,7 @@
 //! not, because a visit was killed or a snapshot came, every listed page is
 //! looked up.
 
+use rutter_discover::Discovery;
 use rutter_page::Timestamp;
 use rutter_store::{Section, Source, Validator};
 
@@ -22,6 +23,9 @@ use crate::layers::Gathered;
 use crate::mark::{Mark, is_recent};
 use crate::urls;
 use crate::visit::{Visit, WEB};
+
+/// How often every sitemap is read, in seconds.
+const WHOLE_EVERY: i64 = 7 * 86_400;
 
 /// The file of a publisher that remembers what collections bring of its lists.
 const COVERED: &str = "covered";
@@ -135,6 +139,15 @@ fn look_at_arc(visit: &mut Visit<'_>, covered: &mut Keys, arc: &str) -> Result<(
         visit.memo.rest.remove(arc);
     }
     Ok(())
+}
+
+/// Sitemaps that were not read, because one before them has the collections,
+/// may list what these lack. They are read when a site is new, and once a week.
+pub(crate) fn look_further(visit: &mut Visit<'_>, found: &Discovery) {
+    let is_due = |whole: Timestamp| WHOLE_EVERY <= visit.now.seconds_since(whole);
+    if 0 < found.n_unread && visit.memo.whole.is_none_or(is_due) {
+        visit.memo.rest.insert(String::new());
+    }
 }
 
 /// Whether there are pages that have to be looked after one by one although

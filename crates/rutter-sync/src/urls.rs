@@ -50,7 +50,8 @@ pub(crate) async fn of_sitemaps(
         let mut memory = found.memory.clone();
         memory.files.retain(|url, file| match &file.said {
             Some(Said::Sitemap(said)) => {
-                let n_listed = lists.get(url).map_or(0, Vec::len) as u64;
+                let list = lists.get(url).or_else(|| kept.get(url));
+                let n_listed = list.map_or(0, Vec::len) as u64;
                 0 < said.n_children || n_listed == said.n_urls
             }
             _ => true,
@@ -61,9 +62,11 @@ pub(crate) async fn of_sitemaps(
         let mut again = Gathered::default();
         let bounds = Bounds { reads_all: true, ..Bounds::ALL };
         let whole = visit.discover(&memory, bounds, &mut again).await?;
-        let fresh = merge(&whole, again.listed, &lists);
+        // What was read first comes before what was kept.
+        let mut known = kept.clone();
+        known.extend(lists);
+        lists = merge(&whole, again.listed, &known);
         n_over = again.n_over;
-        lists = fresh;
         *found = whole;
     }
     if lists != kept {

@@ -289,6 +289,7 @@ impl Visit<'_> {
         self.name_rung(&ended);
         let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
         rest::look(self, &gathered, arc.filter(|_| has_arc_changed))?;
+        rest::look_further(self, &found);
         self.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
         Ok(found)
     }

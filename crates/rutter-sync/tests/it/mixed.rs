@@ -300,3 +300,48 @@ async fn ours_a_site_that_was_walked_by_links_is_what_its_collections_say() {
     assert_eq!((report.worst(), report.changed, report.removed), (None, 2, 1));
     assert_eq!(bay.paths(), ["/", "/a"]);
 }
+
+#[tokio::test]
+async fn ours_sitemaps_behind_the_one_with_collections_are_read_now_and_then() {
+    let bay = Bay::new();
+    let first = bay.snapshot(1, &[("/a", "a")]);
+    let list = |paths: &[&str]| {
+        paths
+            .iter()
+            .map(|path| format!("<url><loc>http://harbour.example{path}</loc></url>"))
+            .collect::<String>()
+    };
+    let place = |path: &str, inner: &str| {
+        bay.file(path, "application/xml", urlset(inner));
+    };
+    let index = "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\
+                 <sitemap><loc>http://harbour.example/1.xml</loc></sitemap>\
+                 <sitemap><loc>http://harbour.example/2.xml</loc></sitemap></sitemapindex>";
+    bay.file("/sitemap.xml", "application/xml", index);
+    place("/1.xml", &format!("{first}{}", list(&["/a"])));
+    place("/2.xml", &list(&["/a"]));
+    bay.html("/b", &body("B", "Words of B."));
+    let report = bay.visit().await;
+    assert_eq!((report.rung, bay.paths()), (Rung::Scp, vec!["/a".to_owned()]));
+    assert!(bay.server.paths().contains(&"/2.xml".to_owned()), "read once");
+    // Not at every visit: a site that did not change costs what it says.
+    let n = bay.server.seen().len();
+    place("/2.xml", &list(&["/a", "/b"]));
+    bay.clock.advance(Duration::from_hours(24));
+    bay.visit().await;
+    assert!(!bay.asked(n).contains(&"/2.xml".to_owned()), "{:?}", bay.asked(n));
+    bay.clock.advance(Duration::from_hours(7 * 24));
+    let report = bay.visit().await;
+    assert_eq!((report.rung, report.added), (Rung::Scp, 1));
+    assert_eq!(bay.paths(), ["/a", "/b"]);
+    // A list that did not change is not taken again, and takes nothing away.
+    bay.clock.advance(Duration::from_hours(8 * 24));
+    let report = bay.visit().await;
+    assert!(report.is_quiet() && report.bytes == 0, "{report:?}");
+    assert_eq!(bay.paths(), ["/a", "/b"]);
+    // What it no longer lists goes.
+    place("/2.xml", &list(&["/a"]));
+    let allowed = Options { mass_deletion: MassDeletion::Allowed, ..Options::default() };
+    let report = bay.visit_with(allowed).await.unwrap();
+    assert_eq!((report.removed, bay.paths()), (1, vec!["/a".to_owned()]));
+}
