@@ -250,6 +250,15 @@ impl Client {
         pace.asked = Some(pace.asked.unwrap_or_default().max(delay));
     }
 
+    /// The time that lies between two questions to the host of an address, by
+    /// the slowest wish that is known by now.
+    pub fn pace_of(&self, url: &Url) -> Duration {
+        let own = self.settings().pace;
+        let Ok(target) = Target::check(url, &self.inner.rules) else { return own };
+        let host = self.host(&target.origin.host);
+        locked(&host.pace).delay(own)
+    }
+
     /// The address and what it leads to, checked without asking anybody.
     fn check(&self, url: &Url, site: Option<&Url>) -> Result<Target, FetchError> {
         let checked = Target::check(url, &self.inner.rules).and_then(|target| {

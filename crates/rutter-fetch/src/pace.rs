@@ -34,7 +34,8 @@ impl Pace {
         own.max(self.robots.unwrap_or_default()).max(self.asked.unwrap_or_default())
     }
 
-    fn delay(&self, own: Duration) -> Duration {
+    /// The wish that counts, as it is kept to.
+    pub(crate) fn delay(&self, own: Duration) -> Duration {
         self.wished(own).min(LONGEST_DELAY.max(own))
     }
 

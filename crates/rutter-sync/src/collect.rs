@@ -80,7 +80,7 @@ pub(crate) fn replica(visit: &Visit<'_>) -> Result<Replica, VisitError> {
 
 /// The planner's policy at the pace of this client.
 pub(crate) fn policy(visit: &Visit<'_>) -> Policy {
-    visit.visitor.policy()
+    visit.visitor.policy(&visit.site)
 }
 
 /// Brings all sections up to date that collections can.

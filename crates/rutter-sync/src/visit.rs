@@ -182,7 +182,7 @@ impl Visitor {
             None => Some(Replica::default()),
         };
         let offer = Offer::of_adverts(adverts.values());
-        let plan = plan.map(|replica| plan_of(now, &self.policy(), &offer, &replica));
+        let plan = plan.map(|replica| plan_of(now, &self.policy(site), &offer, &replica));
         let n_urls = found.offer.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
         let pages = (plan.is_none() && 0 < n_urls).then_some(n_urls);
         tally.add_bytes(found.wire_bytes);
@@ -190,8 +190,9 @@ impl Visitor {
         Ok(Preview { origin, rung, why, plan, pages, requests, bytes })
     }
 
-    pub(crate) fn policy(&self) -> Policy {
-        let wait = self.client.settings().pace.as_secs();
+    /// What the planner goes by, with the pace of the host.
+    pub(crate) fn policy(&self, site: &Url) -> Policy {
+        let wait = self.client.pace_of(site).as_secs();
         Policy { wait, ..self.options.policy.clone() }
     }
 

@@ -74,3 +74,22 @@ async fn spec_no_request_comes_before_its_time() {
     let agents = seen.iter().all(|it| it.header("user-agent").unwrap().starts_with("Rutter/"));
     assert!(agents);
 }
+
+#[tokio::test] // D26
+async fn ours_a_slow_host_is_asked_for_one_large_file_before_many_small_ones() {
+    for (robots, n_files) in [("", 3), ("user-agent: *\ncrawl-delay: 20\n", 1)] {
+        let bay = Bay::new();
+        bay.robots(robots);
+        let long = "x".repeat(200_000);
+        let pages = [("/a", "a"), ("/long", &*long)];
+        let first = bay.snapshot(5, &pages);
+        bay.sitemap(std::slice::from_ref(&first), &[]);
+        bay.visit().await;
+        let deltas = [6, 7, 8].map(|day| bay.delta(day, &[("/a", &*format!("on day {day}"))]));
+        let last = bay.snapshot(8, &[("/a", "on day 8"), ("/long", &long)]);
+        bay.sitemap(&[&deltas[..], &[last]].concat(), &[]);
+        let report = bay.visit().await;
+        assert_eq!(report.sections["all"].files, n_files, "{report:?}");
+        assert_eq!(bay.paths(), ["/a", "/long"]);
+    }
+}
