@@ -125,7 +125,7 @@ pub enum Outcome {
 /// Looks around a site.
 ///
 /// Fails only where the site cannot be visited at all: its host is not there,
-/// or may not be asked.
+/// or may not be asked, or what it says cannot be kept for reading.
 pub async fn discover(
     client: &Client,
     site: &Url,
@@ -162,12 +162,16 @@ pub async fn discover(
         has_adverts: false,
         room: Room::USUAL,
         findings: Capped::default(),
+        lost: None,
     };
     walk.robots(&rules);
     walk.sitemaps(&rules, pages).await;
     walk.home().await;
     walk.late_sitemaps(pages).await;
     walk.usual_places(&rules, pages).await;
+    if let Some(error) = walk.lost.take() {
+        return Err(error);
+    }
     walk.found.memory.robots = client.robots_file(&root).await;
     Ok(walk.finish())
 }
@@ -188,6 +192,8 @@ struct Walk<'w> {
     has_adverts: bool,
     room: Room,
     findings: Capped,
+    /// Why nothing can be kept here.
+    lost: Option<FetchError>,
 }
 
 /// Whether a place is asked at every visit.
@@ -469,6 +475,12 @@ impl Walk<'_> {
         };
         let answer = match self.client.fetch(&request).await {
             Ok(answer) => answer,
+            Err(error) if matches!(error.cause, Cause::Spool(_)) => {
+                // It is our disk that fails, and says nothing of the site.
+                self.said.insert(key, None);
+                self.lost.get_or_insert(error);
+                return;
+            }
             Err(error) => {
                 let text = error.cause.to_string();
                 let outcome = match error.cause {

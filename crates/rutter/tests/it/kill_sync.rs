@@ -220,12 +220,7 @@ impl Scene {
         for step in 0..2_000 {
             self.lay(start, "replica.db");
             let inject = format!("inject={calls}:signal=SIGKILL:when={}", 1 + step * every);
-            let inner = self.sync("replica.db");
-            let mut strace = Command::new("strace");
-            strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &inject]);
-            strace.arg(inner.get_program()).args(inner.get_args());
-            strace.current_dir(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
-            let is_through = strace.status().unwrap().success();
+            let is_through = self.traced(&inject).status().unwrap().success();
             sum.applying += usize::from(self.is_applying());
             self.look(start, "replica.db", &mut sum);
             if is_through {
@@ -233,6 +228,16 @@ impl Scene {
             }
         }
         sum
+    }
+
+    /// A sync to which strace does something.
+    fn traced(&self, inject: &str) -> Command {
+        let inner = self.sync("replica.db");
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", inject]);
+        strace.arg(inner.get_program()).args(inner.get_args());
+        strace.current_dir(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        strace
     }
 
     /// Looks at what an attempt left behind, and lets another one finish it.
@@ -433,6 +438,46 @@ fn ours_a_sync_that_is_killed_at_a_system_call_leaves_old_pages_or_new_ones() {
     assert!(0 < n_applying);
 }
 
+/// Calls of the database that a disk can fail at, and how many steps of `EVERY`
+/// lie between two that do. (`write` wakes threads too, and nobody's disk is in
+/// that.)
+const FAILING: [(&str, usize); 3] =
+    [("pwrite64", 3), ("fsync,fdatasync", 0), ("ftruncate,unlink,rename", 0)];
+
+#[test] // F02
+fn ours_a_disk_that_fails_once_or_for_good_leaves_old_pages_or_new_ones() {
+    if std::env::var_os("STRACE").is_none() {
+        return;
+    }
+    let mut n_failed = 0;
+    let scene = Scene::of(FEW, 200);
+    for start in [Start::Empty, Start::Old] {
+        for (calls, steps) in FAILING {
+            let every = (steps * number("EVERY", 5)).max(1);
+            for (error, sticky) in [("EIO", ""), ("EIO", "+"), ("ENOSPC", "+"), ("EDQUOT", "")] {
+                let mut sum = Sum::default();
+                for step in 0..2_000 {
+                    scene.lay(start, "replica.db");
+                    let when = 1 + step * every;
+                    let inject = format!("inject={calls}:error={error}:when={when}{sticky}");
+                    let output = scene.traced(&inject).stderr(Stdio::piped()).output().unwrap();
+                    let (code, said) = (output.status.code(), talk(&output));
+                    // Tidying up may fail without harm.
+                    assert!(matches!(code, Some(0 | 2 | 4)), "{inject}: {code:?} {said}");
+                    assert!(!said.contains("panicked"), "{inject}: {said}");
+                    n_failed += usize::from(code != Some(0));
+                    scene.look(start, "replica.db", &mut sum);
+                    if said.is_empty() && code == Some(0) && 0 < step {
+                        break;
+                    }
+                }
+                println!("{error}{sticky} at every {every}th of {calls} from {start:?}: {sum:?}");
+            }
+        }
+    }
+    assert!(0 < n_failed);
+}
+
 /// A small file system that ends with its guard.
 struct Tmpfs(PathBuf);
 
@@ -445,11 +490,12 @@ impl Tmpfs {
         is_mounted.then(|| Self(path.to_owned()))
     }
 
-    fn remount(&self, options: &str) {
+    /// Tells whether it is so now: what is full cannot be made smaller.
+    fn remount(&self, options: &str) -> bool {
         let options = format!("remount,{options}");
-        assert!(
-            Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success()
-        );
+        let mut command = Command::new("mount");
+        command.args(["-o", &options]).arg(&self.0).stderr(Stdio::null());
+        command.status().unwrap().success()
     }
 }
 
@@ -474,10 +520,12 @@ fn ours_a_full_disk_keeps_the_old_pages() {
     let mut n_full = 0;
     // From no room at all to enough.
     for extra in (0..40).map(|step| step * 24 * 1024) {
-        disk.remount("size=64m");
+        assert!(disk.remount("size=64m"));
         remove(&scene.path("disk/replica.db"));
         copy(&scene.path("old.db"), &scene.path("disk/replica.db"));
-        disk.remount(&format!("size={}", size + extra));
+        if !disk.remount(&format!("size={}", size + extra)) {
+            continue;
+        }
         let output = scene.sync("disk/replica.db").stderr(Stdio::piped()).output().unwrap();
         if output.status.success() {
             break;
@@ -485,7 +533,7 @@ fn ours_a_full_disk_keeps_the_old_pages() {
         n_full += 1;
         assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
         // Looking needs a little room for the index of the log.
-        disk.remount("size=64m");
+        assert!(disk.remount("size=64m"));
         let found = pages(&scene.path("disk/replica.db"));
         assert!(found == scene.old || found == scene.new, "a mixture of {} pages", found.len());
         let mut sum = Sum::default();
@@ -493,6 +541,23 @@ fn ours_a_full_disk_keeps_the_old_pages() {
     }
     println!("{n_full} syncs found the disk full");
     assert!(0 < n_full);
+}
+
+#[test] // F01
+fn ours_a_full_disk_for_what_is_in_between_is_not_the_fault_of_the_site() {
+    let scene = Scene::of(FEW, 0);
+    let Some(disk) = Tmpfs::mount(&scene.path("disk"), "size=64k") else {
+        println!("skipped: only root can mount a small file system");
+        return;
+    };
+    // All of it is taken.
+    drop(fs::write(disk.0.join("ballast"), vec![0; 1 << 20]));
+    let mut sync = scene.sync("fresh.db");
+    let output = sync.env("TMPDIR", &disk.0).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
+    assert!(!scene.path("fresh.db").exists(), "{}", talk(&output));
+    let output = scene.sync("fresh.db").output().unwrap();
+    assert!(output.status.success() && pages(&scene.path("fresh.db")) == scene.new);
 }
 
 #[test] // F05
@@ -504,7 +569,7 @@ fn ours_a_replica_that_may_only_be_read_stays_as_it_is() {
     };
     copy(&scene.path("old.db"), &scene.path("disk/replica.db"));
     let before = fs::read(scene.path("disk/replica.db")).unwrap();
-    disk.remount("ro");
+    assert!(disk.remount("ro"));
     let output = scene.sync("disk/replica.db").stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
     assert_eq!(talk(&output).lines().filter(|line| line.starts_with("error: ")).count(), 1);
