@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rutter_finding::{Finding, FindingSink, Place, quoted};
+use rutter_finding::{Finding, FindingSink, Place, counted, quoted};
 use rutter_page::Timestamp;
 use rutter_scp::Kind;
 use rutter_scp::advert::{Advert, Collection};
@@ -174,9 +174,8 @@ impl Offer {
         let n_fit = self.scp.collections.iter().filter(|it| is_fit(it)).count();
         if 0 < n_fit {
             let deltas = self.scp.collections.iter().filter(|it| it.since.is_some()).count();
-            let several =
-                |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            let [snapshots, deltas] = [several(n_fit, "snapshot"), several(deltas, "delta")];
+            let snapshots = counted(n_fit as u64, "snapshot");
+            let deltas = counted(deltas as u64, "delta");
             return (Rung::Scp, format!("{snapshots} and {deltas}"));
         }
         let lack = match self.scp.collections.len() {

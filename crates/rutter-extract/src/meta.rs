@@ -621,12 +621,13 @@ fn unescape(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The address in `5; url=/there`.
+/// The address in `5; url=/there`, or in `5; /there`.
 fn target_of(refresh: &str) -> Option<&str> {
     let (_, rest) = refresh.split_once([';', ','])?;
-    let (name, target) = rest.split_once('=')?;
-    let is_named = name.trim().eq_ignore_ascii_case("url");
-    is_named.then(|| target.trim().trim_matches(['"', '\'']))
+    let named = rest.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("url"));
+    let target = named.map_or(rest, |(_, target)| target).trim();
+    let target = target.trim_matches(['"', '\'']);
+    (!target.is_empty()).then_some(target)
 }
 
 #[cfg(test)]

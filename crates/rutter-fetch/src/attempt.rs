@@ -20,6 +20,8 @@ use crate::spool::Spool;
 use crate::target::{Target, shown};
 use crate::what::What;
 
+/// Times that a page is asked for whose connection breaks.
+const PAGE_TRIES: u32 = 2;
 /// Parts a file may come in before it is too much.
 const MOST_PARTS: u32 = 200;
 
@@ -83,6 +85,15 @@ impl Client {
                 // ago, and sent a part, is waited for.
                 Err(cause) if cause.is_unreached() && before == 0 && wire_bytes == 0 => {
                     return Err(cause);
+                }
+                // One page is not worth the patience of all others: whoever
+                // walks sees whether it is the host.
+                Err(cause) if cause.is_transient() && request.what == What::Page => {
+                    tries += 1;
+                    if most_tries.min(PAGE_TRIES) <= tries {
+                        return Err(cause);
+                    }
+                    continue;
                 }
                 Err(cause) if cause.is_transient() => {
                     let is_on = spool

@@ -119,6 +119,15 @@ impl From<Refusal> for Finding {
     }
 }
 
+/// Says how many there are, in the singular where it is one.
+pub fn counted(n: u64, what: &str) -> String {
+    match what.strip_suffix('y') {
+        _ if n == 1 => format!("{n} {what}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
+        _ => format!("{n} {what}s"),
+    }
+}
+
 /// Shows foreign text in one short line: quoted, control characters escaped,
 /// cut after 60 characters.
 pub fn quoted(text: &str) -> String {

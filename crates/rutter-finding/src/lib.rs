@@ -14,6 +14,8 @@ mod finding;
 mod report;
 mod rule;
 
-pub use finding::{Finding, FindingSink, Place, Refusal, is_hidden, quoted, shown, visible};
+pub use finding::{
+    Finding, FindingSink, Place, Refusal, counted, is_hidden, quoted, shown, visible,
+};
 pub use report::{Report, Verdict};
 pub use rule::{Mode, Rule, Severity};

@@ -56,7 +56,11 @@ async fn take_arc(
     let today = delta::day_of(visit.now);
     let gathered = gathered.take_arc(&offer.url).map_err(|error| lost(visit, &offer.url, error))?;
     if let Some(mut entries) = gathered {
-        replace(visit, &offer.url, &mut entries.by_ref())?;
+        let sorted = Sorted::of(&visit.gate, entries.by_ref());
+        entries.rewind().map_err(|error| lost(visit, &offer.url, error))?;
+        if !replace(visit, found, &offer.url, &sorted, &mut entries.by_ref())? {
+            return Ok(false);
+        }
         entries.finish().map_err(|error| lost(visit, &offer.url, error))?;
         visit.memo.arc = Some(ArcMemo { day: day_of(offer).unwrap_or(today), delta: None });
         return Ok(true);
@@ -87,8 +91,8 @@ async fn take_arc(
         found.memory.files.remove(&offer.url);
         return Ok(false);
     }
-    let mut said = match survey(&answer) {
-        Ok(said) => said,
+    let (mut said, sorted) = match survey(&visit.gate, &answer) {
+        Ok(both) => both,
         Err(error) => {
             visit.report.trouble(&offer.url, Kind::Integrity, error.to_string());
             found.memory.files.remove(&offer.url);
@@ -97,9 +101,14 @@ async fn take_arc(
         }
     };
     let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &offer.url, error))?;
-    replace(visit, &offer.url, &mut entries)?;
-    entries.finish().map_err(|error| broken(visit, &offer.url, error))?;
+    let is_ours = replace(visit, found, &offer.url, &sorted, &mut entries)?;
+    if is_ours {
+        entries.finish().map_err(|error| broken(visit, &offer.url, error))?;
+    }
     discard(&answer);
+    if !is_ours {
+        return Ok(false);
+    }
     if let Some(file) = found.memory.files.get_mut(&offer.url) {
         file.validators = answer.validators;
         file.asked = visit.now;
@@ -117,65 +126,72 @@ fn day_of(offer: &ArcOffer) -> Option<String> {
     offer.said.generated.map(delta::day_of)
 }
 
+/// Puts entries in the place of those that are here, unless none of them is
+/// about this site: such a file says nothing about it, and what was closed
+/// stays closed. Tells whether it did.
 fn replace(
     visit: &mut Visit<'_>,
+    found: &mut Discovery,
     url: &str,
+    sorted: &Sorted,
     entries: &mut dyn Iterator<Item = Entry<'static>>,
-) -> Result<(), VisitError> {
-    let gate = visit.gate.clone();
-    let mut sorted = Sorted::new(&gate, entries);
-    visit.visitor.store.replace_arc(visit.hold.lease(), &mut sorted)?;
-    let Sorted { n_ours, n_foreign, foreign, .. } = sorted;
-    visit.report.arc = Some(n_ours);
-    if let Some(first) = foreign {
-        let left_out = &mut visit.report.left_out;
-        *left_out.entry(FOREIGN.to_owned()).or_default() += n_foreign;
-        if n_ours == 0 {
-            let text = format!(
-                "it speaks of other sites only, such as {first}; where that is the same site, \
-                 `--alias` says so"
-            );
-            visit.report.trouble(url, Kind::Integrity, text);
-        }
+) -> Result<bool, VisitError> {
+    sorted.report(visit, url);
+    if sorted.n_ours == 0 && 0 < sorted.n_foreign {
+        // It is told again until it is mended, and other ways are gone.
+        found.memory.files.remove(url);
+        found.offer.arc = None;
+        return Ok(false);
     }
-    Ok(())
+    let gate = visit.gate.clone();
+    let mut ours = entries.filter(|entry| gate.is_ours(entry.url.key()));
+    visit.visitor.store.replace_arc(visit.hold.lease(), &mut ours)?;
+    Ok(true)
 }
 
 /// Why an entry is passed over.
 const FOREIGN: &str = "its ARC entry is of another site";
 
-/// The entries of a file that are about this site; what others are is not its
-/// to say (D88).
-struct Sorted<'e> {
-    gate: &'e Gate,
-    entries: &'e mut dyn Iterator<Item = Entry<'static>>,
+/// Whose pages the entries of a file are about; what others are is not this
+/// site's to say (D88).
+#[derive(Debug, Default)]
+struct Sorted {
     n_ours: u64,
     n_foreign: u64,
-    /// The origin of the first that is not.
+    /// The origin of the first that is not ours.
     foreign: Option<String>,
 }
 
-impl<'e> Sorted<'e> {
-    fn new(gate: &'e Gate, entries: &'e mut dyn Iterator<Item = Entry<'static>>) -> Self {
-        Self { gate, entries, n_ours: 0, n_foreign: 0, foreign: None }
+impl Sorted {
+    fn of(gate: &Gate, entries: impl Iterator<Item = Entry<'static>>) -> Self {
+        let mut sorted = Self::default();
+        entries.for_each(|entry| sorted.count(gate, &entry));
+        sorted
     }
-}
 
-impl Iterator for Sorted<'_> {
-    type Item = Entry<'static>;
+    fn count(&mut self, gate: &Gate, entry: &Entry<'_>) {
+        if gate.is_ours(entry.url.key()) {
+            self.n_ours += 1;
+            return;
+        }
+        self.n_foreign += 1;
+        if self.foreign.is_none() {
+            let url = Url::parse(entry.url.as_str()).ok();
+            self.foreign = url.map(|url| url.origin().ascii_serialization());
+        }
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let entry = self.entries.next()?;
-            if self.gate.is_ours(entry.url.key()) {
-                self.n_ours += 1;
-                return Some(entry);
-            }
-            self.n_foreign += 1;
-            if self.foreign.is_none() {
-                let url = Url::parse(entry.url.as_str()).ok();
-                self.foreign = url.map(|url| url.origin().ascii_serialization());
-            }
+    fn report(&self, visit: &mut Visit<'_>, url: &str) {
+        let report = &mut visit.report;
+        *report.arc.get_or_insert(0) += self.n_ours;
+        let Some(first) = &self.foreign else { return };
+        *report.left_out.entry(FOREIGN.to_owned()).or_default() += self.n_foreign;
+        if self.n_ours == 0 {
+            let text = format!(
+                "it speaks of other sites only, such as {first}, and is not used; where that is \
+                 the same site, `--alias` says so"
+            );
+            report.trouble(url, Kind::Integrity, text);
         }
     }
 }
@@ -203,8 +219,7 @@ async fn follow(
     }
     // Everything is looked through before anything is written: a gap leaves
     // no half.
-    let mut changes: Vec<(String, Fetched)> = Vec::new();
-    let mut n_entries = 0;
+    let mut changes: Vec<(String, Fetched, Sorted)> = Vec::new();
     let mut newest = memo.delta.clone();
     for day in 0..=n_days {
         let name = delta::day_of(first.plus_seconds(day * DAY));
@@ -215,21 +230,21 @@ async fn follow(
             continue;
         }
         let said = answer.as_ref().filter(|answer| answer.is_new());
-        let said = said.and_then(|answer| survey(answer).ok());
-        let (Some(answer), Some(said)) = (&answer, said) else {
-            for answer in answer.iter().chain(changes.iter().map(|(_, answer)| answer)) {
+        let said = said.and_then(|answer| survey(&visit.gate, answer).ok());
+        let (Some(answer), Some((_, sorted))) = (&answer, said) else {
+            for answer in answer.iter().chain(changes.iter().map(|(_, answer, _)| answer)) {
                 discard(answer);
             }
             return Ok(Followed::Gap);
         };
-        n_entries += said.pages;
         newest = Some(answer.validators.clone());
-        changes.push((url, answer.clone()));
+        changes.push((url, answer.clone(), sorted));
     }
     if changes.is_empty() {
         return Ok(Followed::Unchanged);
     }
-    for (url, answer) in changes {
+    for (url, answer, sorted) in changes {
+        sorted.report(visit, &url);
         let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &url, error))?;
         let gate = visit.gate.clone();
         let mut ours = entries.by_ref().filter(|entry| gate.is_ours(entry.url.key()));
@@ -237,7 +252,6 @@ async fn follow(
         entries.finish().map_err(|error| broken(visit, &url, error))?;
         discard(&answer);
     }
-    visit.report.arc = Some(n_entries);
     visit.memo.arc = Some(ArcMemo { day: until.to_owned(), delta: newest });
     Ok(Followed::Changed)
 }
@@ -340,14 +354,18 @@ fn open(answer: &Fetched) -> Result<Source, ArcError> {
     rutter_arc::open(bytes()?, form, Limits::USUAL)
 }
 
-/// Reads a document to its end: what it says as a whole.
-fn survey(answer: &Fetched) -> Result<ArcSaid, ArcError> {
+/// Reads a document to its end: what it says as a whole, and of whose pages.
+fn survey(gate: &Gate, answer: &Fetched) -> Result<(ArcSaid, Sorted), ArcError> {
     let mut findings = Findings::new(Mode::Lenient);
-    let mut said = ArcSaid::default();
+    let (mut said, mut sorted) = (ArcSaid::default(), Sorted::default());
     let sink: &mut dyn FindingSink = &mut findings;
     let mut reader = open(answer)?;
-    while reader.next(sink, |entry| said.count(&entry))?.is_some() {}
-    Ok(said.finish(reader.finish(sink)?))
+    let mut count = |entry: Entry<'_>| {
+        said.count(&entry);
+        sorted.count(gate, &entry);
+    };
+    while reader.next(sink, &mut count)?.is_some() {}
+    Ok((said.finish(reader.finish(sink)?), sorted))
 }
 
 /// The entries of a document that was read to its end before.

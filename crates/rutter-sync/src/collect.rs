@@ -167,6 +167,9 @@ async fn run(
             visit.brought.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
                 visit.report.withheld += outlook.withheld;
+                if 0 < outlook.over_quota {
+                    visit.memo.quota = Some(visit.visitor.options.quota.bytes);
+                }
                 if step.reason == Reason::Broken && pick.since.is_none() {
                     visit.memo.mended.insert(section.clone(), pick.generated);
                 }

@@ -14,7 +14,7 @@
 mod answer;
 mod twin;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +81,8 @@ pub(crate) async fn crawl(
     let most = visit.visitor.options.most_pages;
     let mut frontier = Frontier::new(&gate, MOST_KNOWN.max(most), most);
     let healthy = healthy(visit, ended)?;
-    let is_whole = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
+    let filled = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
+    let urls::Filled { is_whole, has_failed } = filled;
     for (section, reason) in &ended.failed {
         // Of a section that is no more, lists tell what is left.
         if !is_whole || *reason != Reason::NotOffered {
@@ -107,9 +108,12 @@ pub(crate) async fn crawl(
     if is_by_links(rung) {
         // Links that a walk found and did not follow are found by no other.
         walked.frontier.close();
-        visit.shelf.write(urls::LEFT, &walked.frontier.left())?;
+        let mut left = std::mem::take(&mut walked.open);
+        left.extend(walked.frontier.left().iter().cloned());
+        let left: Vec<(String, u32)> = left.into_iter().take(urls::MOST_LEFT).collect();
+        visit.shelf.write(urls::LEFT, &left)?;
     }
-    if !walked.is_stopped {
+    if !walked.is_stopped && !has_failed && !walked.frontier.is_bounded() {
         visit.memo.whole = Some(visit.now);
         if walked.n_open == 0 {
             visit.memo.rest.clear();
@@ -175,6 +179,10 @@ struct Walk<'w, 'v, 'g> {
     /// end: nothing else is written while pages are staged.
     pause: Option<Timestamp>,
     is_stopped: bool,
+    /// How far from the home page the address is that is dealt with.
+    depth: u32,
+    /// Addresses that ended without a page, on a walk by links.
+    open: BTreeMap<String, u32>,
     began: Duration,
     committed: Duration,
 }
@@ -185,6 +193,7 @@ struct Walked<'g> {
     healthy: Keys,
     gone: BTreeSet<String>,
     closed: BTreeSet<String>,
+    open: BTreeMap<String, u32>,
     n_asked: u64,
     n_failed: u64,
     n_open: u64,
@@ -240,6 +249,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             n_open: 0,
             pause: None,
             is_stopped: false,
+            depth: 0,
+            open: BTreeMap::new(),
             began,
             committed: began,
         })
@@ -334,7 +345,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
     /// Ends the threads, counts what they did, and does what waited for them.
     async fn end(self) -> Result<Walked<'g>, VisitError> {
-        let Self { visit, frontier, healthy, gone, closed, pause, is_stopped, .. } = self;
+        let Self { visit, frontier, healthy, gone, closed, mut open, pause, is_stopped, .. } = self;
         let (crew, n_open) = (self.crew, self.n_open);
         let written = crew.end().await;
         if let Some(until) = pause {
@@ -342,6 +353,12 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         let written = written?;
         visit.report.withheld += written.withheld;
+        if is_by_links(self.rung) {
+            open.extend(written.beyond.into_iter().map(|key| (key, 1)));
+        }
+        if written.has_no_room {
+            visit.memo.quota = Some(visit.visitor.options.quota.bytes);
+        }
         if 0 < written.over_quota {
             let text = format!("new pages beyond the quota of pages: {}", written.over_quota);
             let origin = visit.origin.clone();
@@ -357,7 +374,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             visit.report.trouble(&origin, Kind::Network, text);
         }
         let (n_asked, n_failed) = (self.n_asked, self.n_failed);
-        Ok(Walked { frontier, healthy, gone, closed, n_asked, n_failed, n_open, is_stopped })
+        Ok(Walked { frontier, healthy, gone, closed, open, n_asked, n_failed, n_open, is_stopped })
     }
 
     /// A page is not waited for any more.
@@ -384,15 +401,21 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         // What was no page, or withheld its words, is known by a mark of its
         // own: what a page was before says nothing of what stands there now.
         let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
-        let left = || store.validator(&Mark::Left.of(key));
+        let marked = |mark: Mark| store.validator(&mark.of(key));
         let known = match &row {
-            Some(_) if is_withheld => left()?.filter(|it| is_still_withheld(visit.now, it)),
+            Some(row) if is_withheld => {
+                marked(Mark::Withheld)?.filter(|it| is_still_withheld(visit.now, row, it))
+            }
             Some(_) => store.validator(key)?,
-            None => left()?.filter(|it| is_recent(visit.now, it)),
+            None => marked(Mark::Left)?.filter(|it| is_recent(visit.now, it)),
         };
         // Rules that kept the words from us and no longer do.
         let is_again = visit.memo.again.contains(key)
-            || row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Robots));
+            || row.as_ref().is_some_and(|row| match row.withheld {
+                Some(Withheld::Robots) => true,
+                Some(Withheld::Quota) => visit.news.has_more_room,
+                _ => false,
+            });
         if !is_again && is_current(visit.now, target, row.as_ref(), known.as_ref()) {
             self.n_done += 1;
             if row.is_none() {
@@ -438,6 +461,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return self.take_twin(page, row, answer).await;
         }
         self.n_done += 1;
+        self.depth = target.depth;
         let (done, known) = (self.n_done, self.frontier.n_known());
         self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
         self.commit_in_time();
@@ -522,6 +546,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 let why = Validator { url: why, etag, last_modified: None, checked };
                 self.crew.write(Write::Mark(vec![left, why])).await?;
             }
+            self.depth = note.depth;
+            self.settled(url.key()).await?;
             self.visit.report.leave_out(reason);
         }
         if is_by_links(self.rung) && note.depth < DEEPEST {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::VisitError;
-use crate::page::{self, NoPage, Raw, Ready};
+use crate::page::{self, Raw, Ready};
 use crate::writer::{Write, Writer, Written};
 
 /// Pages that wait to be read.
@@ -259,6 +259,7 @@ impl Drop for Alarm<'_> {
 /// Reads one page and hands it on; `None` where nobody takes it.
 fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
     let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
+    let has_words = raw.row.as_ref().is_some_and(|row| row.withheld.is_none());
     let nothing = Note { depth, links: Vec::new(), n_more_links: 0, twin: None, failed: None };
     let write = |page: Box<Ready>| writes.blocking_send(Write::Page(page)).ok();
     if let Some(page) = raw.instead_of.take() {
@@ -285,12 +286,14 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
             };
             Some(Note { links, n_more_links, twin, ..nothing })
         }
-        Err(reason) => {
-            let known = reason.is_lasting().then_some(validators);
-            let failed = Some((url, reason.to_string(), known));
-            // A page without words may lead to others.
-            let links = if let NoPage::Empty { links } = reason { links } else { Vec::new() };
-            Some(Note { links, failed, ..nothing })
+        Err(page::Nothing { why, withheld, links, n_more_links }) => {
+            if let Some(withheld) = withheld.filter(|_| has_words) {
+                let key = url.key().to_owned();
+                writes.blocking_send(Write::Withhold(key, withheld, Vec::new())).ok()?;
+            }
+            let known = why.is_lasting().then_some(validators);
+            let failed = Some((url, why.to_string(), known));
+            Some(Note { links, n_more_links, failed, ..nothing })
         }
     }
 }

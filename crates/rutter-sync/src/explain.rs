@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rutter_arc::Entry;
-use rutter_extract::{Options as Reading, html};
+use rutter_extract::{Options as Reading, html, markdown};
 use rutter_fetch::{Cause, Request, Url, What, shown};
 use rutter_page::PageUrl;
 use rutter_store::PageRow;
@@ -11,6 +11,7 @@ use rutter_store::PageRow;
 use crate::consent::{self, Origin, Statement, Verdict};
 use crate::error::VisitError;
 use crate::gate::origin_of;
+use crate::page;
 use crate::tally::{Tally, counted};
 use crate::visit::Visitor;
 
@@ -27,6 +28,8 @@ pub struct Explanation {
     pub verdict: Verdict,
     /// What the site answers instead of a page, where it does.
     pub no_page: Option<String>,
+    /// Why the page could not be asked, where that was tried.
+    pub unasked: Option<String>,
     /// The page as it is in the replica.
     pub row: Option<PageRow>,
 }
@@ -72,9 +75,9 @@ impl Visitor {
                 silent.push((Origin::ArcIndexable, why.to_owned()));
             }
         }
-        let mut no_page = None;
+        let mut answer = Answered::default();
         if consent::join(&statements).asks {
-            no_page = self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
+            answer = self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
         } else {
             for origin in [Origin::Meta, Origin::Tag, Origin::Signal] {
                 silent.push((origin, "the page is not asked for".to_owned()));
@@ -83,10 +86,11 @@ impl Visitor {
         let verdict = consent::join(&statements);
         let row = self.store.page(page.key())?;
         let url = page.key().to_owned();
-        Ok(Explanation { url, statements, silent, verdict, no_page, row })
+        let Answered { no_page, unasked } = answer;
+        Ok(Explanation { url, statements, silent, verdict, no_page, unasked, row })
     }
 
-    /// Asks the page what it says of itself; why not where there is none.
+    /// Asks the page what it says of itself.
     async fn ask_page(
         &self,
         url: &Url,
@@ -94,7 +98,7 @@ impl Visitor {
         token: &str,
         statements: &mut Vec<Statement>,
         silent: &mut Vec<(Origin, String)>,
-    ) -> Result<Option<String>, VisitError> {
+    ) -> Result<Answered, VisitError> {
         let answer = match self.client.fetch(&Request::new(url.clone(), What::Page)).await {
             Ok(answer) => answer,
             Err(error) => {
@@ -103,17 +107,39 @@ impl Visitor {
                 }
                 let why = error.cause.to_string();
                 silent.push((Origin::Meta, why.clone()));
-                return Ok(Some(why));
+                return Ok(Answered { unasked: Some(why), no_page: None });
             }
         };
-        let no_page = (!answer.is_new()).then(|| format!("status {}", answer.status));
-        silent.extend(no_page.clone().map(|why| (Origin::Meta, why)));
         statements.extend(consent::of_fields(&answer.fields, token));
         let text = answer.text(What::Page).unwrap_or_default();
         let options =
             Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };
-        let read = html(&text, &options);
+        let kind = page::kind(&answer);
+        let read = match kind {
+            Some(page::Text::Markdown) => markdown(&text, &options),
+            _ => html(&text, &options),
+        };
         statements.extend(consent::of_metas(&read.facts.robots, token));
-        Ok(no_page)
+        let is_ours = answer.url.origin() == url.origin();
+        let no_page = if !answer.is_new() {
+            Some(format!("status {}", answer.status))
+        } else if !is_ours {
+            Some(format!("it leads to {}", shown(&answer.url)))
+        } else if kind.is_none() {
+            Some(page::not_a_page(&answer).to_string())
+        } else if read.page.content.is_empty() {
+            Some(page::NoPage::Empty.to_string())
+        } else {
+            None
+        };
+        silent.extend(no_page.clone().map(|why| (Origin::Meta, why)));
+        Ok(Answered { no_page, unasked: None })
     }
+}
+
+/// What became of asking a page.
+#[derive(Debug, Default)]
+struct Answered {
+    no_page: Option<String>,
+    unasked: Option<String>,
 }

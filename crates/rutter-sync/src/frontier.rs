@@ -13,14 +13,12 @@ use rutter_page::Timestamp;
 use crate::gate::{Gate, key_of};
 use crate::keys::Keys;
 use crate::trap::Traps;
+use crate::urls::MOST_LEFT;
 
 /// Why an address is turned away that is one too many.
 const LIMIT: &str = "the limit of pages is reached";
 /// Addresses that are turned away and counted, each once.
 const MOST_OVER: usize = 1_000_000;
-
-/// Links that are remembered for the next walk.
-const MOST_LEFT: usize = 100_000;
 
 /// A page to be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,6 +195,13 @@ impl<'g> Frontier<'g> {
             self.left.push((key.to_owned(), depth));
         }
         self.turn_away(key, LIMIT);
+    }
+
+    /// Keeps a link for a later walk without asking for it in this one.
+    pub(crate) fn keep(&mut self, key: &str, depth: u32) {
+        if self.left.len() < MOST_LEFT {
+            self.left.push((key.to_owned(), depth));
+        }
     }
 
     /// Links that were turned away by a bound, with their distance from the

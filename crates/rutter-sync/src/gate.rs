@@ -31,6 +31,11 @@ impl Gate {
         Self { hosts: hosts.map(str::to_owned).collect(), ..Self::default() }
     }
 
+    /// Hosts with ports that belong to the site.
+    pub(crate) fn hosts(&self) -> &BTreeSet<String> {
+        &self.hosts
+    }
+
     /// Takes robots.txt in, where it has rules. One that could not be had
     /// forbids requests, and says nothing about what is here.
     pub(crate) fn obey(&mut self, rules: &RobotsRules, token: &str) {

@@ -113,12 +113,21 @@ impl Gathered {
 #[derive(Debug)]
 pub(crate) struct ArcEntries {
     input: BufReader<File>,
-    pub(crate) n_lines: u64,
+    n_lines: u64,
     n_read: u64,
     error: Option<io::Error>,
 }
 
 impl ArcEntries {
+    /// Begins anew.
+    pub(crate) fn rewind(&mut self) -> io::Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.n_read = 0;
+        self.input.rewind()
+    }
+
     /// Says that all of them were handed out.
     pub(crate) fn finish(self) -> io::Result<()> {
         let is_short = || io::Error::from(io::ErrorKind::UnexpectedEof);

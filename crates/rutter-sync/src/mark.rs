@@ -13,13 +13,20 @@ const TRUSTED_FOR: i64 = 30 * 86_400;
 /// changed what it says beside it.
 const WITHHELD_FOR: i64 = 7 * 86_400;
 
+/// An address that had nothing is asked for again after this, in seconds.
+const GONE_FOR: i64 = 7 * 86_400;
+
 /// What is remembered of an address beside what its server said of the page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mark {
     /// The checksum of the ARC entry for which it was read.
     Arc,
-    /// That it was no page, or one whose words may not be kept.
+    /// That it was no page.
     Left,
+    /// That its words may not be kept, by its own account.
+    Withheld,
+    /// That there is nothing to be had for now, on a walk by links.
+    Gone,
     /// Why it was none.
     Why,
     /// Where it led.
@@ -34,6 +41,8 @@ impl Mark {
         let word = match self {
             Self::Arc => "arc",
             Self::Left => "left",
+            Self::Withheld => "withheld",
+            Self::Gone => "gone",
             Self::Why => "why",
             Self::Moved => "moved",
             Self::Tried => "tried",
@@ -61,7 +70,13 @@ pub(crate) fn is_recent(now: Timestamp, known: &Validator) -> bool {
     now.seconds_since(known.checked) < TRUSTED_FOR
 }
 
-/// Whether a page that withheld its words need not be asked for whole.
-pub(crate) fn is_still_withheld(now: Timestamp, known: &Validator) -> bool {
-    now.seconds_since(known.checked) < WITHHELD_FOR
+/// Whether a page that withheld its words need not be asked for whole: it is
+/// the page itself that did, and not long ago.
+pub(crate) fn is_still_withheld(now: Timestamp, row: &PageRow, known: &Validator) -> bool {
+    row.changed <= known.checked && now.seconds_since(known.checked) < WITHHELD_FOR
+}
+
+/// Whether an address that had nothing is left alone for now.
+pub(crate) fn is_gone(now: Timestamp, known: &Validator) -> bool {
+    now.seconds_since(known.checked) < GONE_FOR
 }

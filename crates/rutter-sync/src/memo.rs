@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_discover::Memory;
+use rutter_discover::{Memory, Said};
 use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,12 @@ pub(crate) struct Memo {
     /// where it is not known which.
     #[serde(default)]
     pub(crate) rest: BTreeSet<String>,
+    /// Hosts that belonged to the site.
+    #[serde(default)]
+    pub(crate) hosts: Option<BTreeSet<String>>,
+    /// The quota of bytes beyond which pages lost their words.
+    #[serde(default)]
+    pub(crate) quota: Option<u64>,
     /// When every sitemap was read last, also those that are not read for
     /// collections.
     #[serde(default)]
@@ -99,6 +105,20 @@ impl Memo {
             return Err(VisitError::Memo(origin.to_owned()));
         }
         Ok(serde_json::from_str(policy).unwrap_or_default())
+    }
+
+    /// Takes in which hosts belong to the site; tells whether they are others
+    /// than before. What files said of hosts that were not its own is then
+    /// asked for anew.
+    pub(crate) fn meet(&mut self, hosts: &BTreeSet<String>) -> bool {
+        let is_new = self.hosts.as_ref().is_some_and(|known| known != hosts);
+        self.hosts = Some(hosts.clone());
+        if is_new {
+            let is_kept = |said: &Option<Said>| !matches!(said, Some(Said::Arc(_) | Said::Spxi));
+            self.memory.files.retain(|_, file| is_kept(&file.said));
+            self.arc = None;
+        }
+        is_new
     }
 
     pub(crate) fn write(&self) -> String {

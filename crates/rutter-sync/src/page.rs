@@ -48,7 +48,7 @@ pub(crate) enum NoPage {
     #[error("it is of type {0}")]
     Type(String),
     #[error("it has no text")]
-    Empty { links: Vec<String> },
+    Empty,
     #[error("it has too many blocks")]
     TooLong,
     #[error("it cannot be decoded")]
@@ -59,6 +59,23 @@ impl NoPage {
     /// Whether the same bytes will be no page next time either.
     pub(crate) fn is_lasting(&self) -> bool {
         !matches!(self, Self::Broken)
+    }
+}
+
+/// What an answer is that is no page.
+#[derive(Debug)]
+pub(crate) struct Nothing {
+    pub(crate) why: NoPage,
+    /// Whether it takes consent back all the same.
+    pub(crate) withheld: Option<Withheld>,
+    /// Where it leads, and how many more links there are.
+    pub(crate) links: Vec<String>,
+    pub(crate) n_more_links: u64,
+}
+
+impl Nothing {
+    fn of(why: NoPage, withheld: Option<Withheld>) -> Self {
+        Self { why, withheld, links: Vec::new(), n_more_links: 0 }
     }
 }
 
@@ -134,10 +151,13 @@ pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
 }
 
 /// Reads a page; why not where it cannot be.
-pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
+pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     let Raw { url, answer, row, mut said, template, token, now, mut marks, .. } = raw;
-    let kind = kind(&answer).ok_or_else(|| not_a_page(&answer))?;
-    let text = text(&answer)?;
+    // Whatever comes, what its server says of its use counts.
+    said.extend(consent::of_fields(&answer.fields, &token));
+    let nothing = |why| Nothing::of(why, consent::join(&said).withheld);
+    let kind = kind(&answer).ok_or_else(|| nothing(not_a_page(&answer)))?;
+    let text = text(&answer).map_err(nothing)?;
     let dated = answer.validators.modified().filter(|time| {
         let near = answer.fields.date.unwrap_or(now).min(now);
         UNSTABLE < near.seconds_since(*time)
@@ -154,16 +174,19 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
         Text::Markdown => markdown(&text, &options),
     };
     said.extend(consent::of_metas(&extraction.facts.robots, &token));
-    said.extend(consent::of_fields(&answer.fields, &token));
     let verdict = consent::join(&said);
     let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
     let n_more_links = links.len().saturating_sub(MOST_LINKS) as u64;
     links.truncate(MOST_LINKS);
-    if extraction.page.content.is_empty() && verdict.withheld.is_none() {
-        return Err(NoPage::Empty { links });
-    }
-    if Limits::USUAL.blocks < extraction.page.content.len() {
-        return Err(NoPage::TooLong);
+    // One whose words are not kept need have none, or may have too many.
+    let why = match extraction.page.content.len() {
+        _ if verdict.withheld.is_some() => None,
+        0 => Some(NoPage::Empty),
+        n_blocks if Limits::USUAL.blocks < n_blocks => Some(NoPage::TooLong),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Err(Nothing { why, withheld: None, links, n_more_links });
     }
     // Nobody may be ahead of the clock.
     extraction.page.modified = extraction.page.modified.min(now);
@@ -182,7 +205,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, NoPage> {
         .map(|it| it.href.clone());
     if verdict.withheld.is_some() {
         for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
-            mark.url = Mark::Left.of(url.key());
+            mark.url = Mark::Withheld.of(url.key());
         }
     }
     Ok(Ready {
@@ -292,7 +315,7 @@ fn links(extraction: &Extraction) -> Vec<String> {
     onward.into_iter().chain(followed.map(|link| link.href.to_string())).collect()
 }
 
-fn not_a_page(answer: &Fetched) -> NoPage {
+pub(crate) fn not_a_page(answer: &Fetched) -> NoPage {
     let media = answer.fields.media_type();
     // Foreign text becomes part of a report, so it is short and plain.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.+-_".contains(c);

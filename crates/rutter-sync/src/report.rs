@@ -133,6 +133,17 @@ impl Report {
         self.troubles.push(Trouble { place, kind, text, is_mended: false });
     }
 
+    /// The same, unless it was said of this place before. Without a kind it is
+    /// a note: others have to know, and nothing can be done about it from here.
+    pub(crate) fn trouble_once(&mut self, place: &str, kind: Option<Kind>, text: String) {
+        if self.troubles.iter().any(|trouble| trouble.place == place) {
+            return;
+        }
+        let (place, is_mended) = (place.to_owned(), kind.is_none());
+        let kind = kind.unwrap_or(Kind::Network);
+        self.troubles.push(Trouble { place, kind, text, is_mended });
+    }
+
     /// The gravest trouble that nothing mended.
     pub fn worst(&self) -> Option<Kind> {
         let open = self.troubles.iter().filter(|trouble| !trouble.is_mended);

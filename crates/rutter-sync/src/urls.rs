@@ -13,8 +13,9 @@ use crate::frontier::Frontier;
 use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::{Gathered, Listed};
-use crate::mark::Mark;
+use crate::mark::{Mark, is_gone};
 use crate::page;
+use crate::report::Kind;
 use crate::visit::{PIECE, Visit, WEB, mine};
 
 /// ARC entries that are looked at together: they may be long.
@@ -24,6 +25,8 @@ const LISTED: &str = "sitemaps.json";
 
 /// The file of a publisher that remembers links which no walk reached.
 pub(crate) const LEFT: &str = "left.json";
+/// Links that are remembered for the next walk.
+pub(crate) const MOST_LEFT: usize = 100_000;
 /// How long a page is left alone that no list names any more, in seconds.
 const UNLISTED_FOR: i64 = 7 * 86_400;
 
@@ -36,7 +39,7 @@ pub(crate) async fn of_sitemaps(
     visit: &mut Visit<'_>,
     found: &mut Discovery,
     gathered: Gathered,
-) -> Result<(Lists, bool), VisitError> {
+) -> Result<(Lists, Filled), VisitError> {
     let kept: Lists = visit.shelf.read(LISTED).unwrap_or_default();
     let mut lists = merge(found, gathered.listed, &kept);
     let mut n_over = gathered.n_over;
@@ -75,19 +78,26 @@ pub(crate) async fn of_sitemaps(
     if 0 < n_over {
         *visit.report.left_out.entry("beyond what is listed".to_owned()).or_default() += n_over;
     }
-    let is_whole = n_over == 0 && !is_short(found, &lists) && is_every_list_here(visit, found);
-    Ok((lists, is_whole))
+    let failures = failures(visit, found);
+    let has_failed = !failures.is_empty();
+    for (url, kind, text) in failures {
+        visit.report.trouble_once(&url, kind, text);
+    }
+    let is_whole = n_over == 0 && !has_failed && !is_short(found, &lists) && !is_cut(found);
+    Ok((lists, Filled { is_whole, has_failed }))
 }
 
-/// Whether every sitemap that is announced, or was there before, was read to
-/// its end.
-fn is_every_list_here(visit: &Visit<'_>, found: &Discovery) -> bool {
-    // Also of an index: then some of its sitemaps are not known.
-    let is_cut = found
-        .memory
-        .files
-        .values()
-        .any(|file| matches!(&file.said, Some(Said::Sitemap(said)) if said.is_truncated));
+/// How far lists of pages were read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Filled {
+    /// Whether they are all there is.
+    pub(crate) is_whole: bool,
+    /// Whether some could not be had, which may be otherwise next time.
+    pub(crate) has_failed: bool,
+}
+
+/// Sitemaps that are announced, or were there before, and could not be read.
+fn failures(visit: &Visit<'_>, found: &Discovery) -> Vec<(String, Option<Kind>, String)> {
     let was_list = |url: &str| {
         let before = visit.memo.memory.files.iter();
         let lists = before.filter(|(_, file)| matches!(file.said, Some(Said::Sitemap(_))));
@@ -95,16 +105,37 @@ fn is_every_list_here(visit: &Visit<'_>, found: &Discovery) -> bool {
             .into_iter()
             .any(|(known, _)| Url::parse(known).is_ok_and(|known| shown(&known) == url))
     };
-    let has_failed = found.looks.iter().any(|look| {
+    let failed = found.looks.iter().filter_map(|look| {
         let is_announced = matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex);
         let is_guess = matches!(look.by, Clue::UsualPlace | Clue::WellKnown);
-        match look.outcome {
-            Outcome::Failed(_) | Outcome::Refused(_) => !is_guess || was_list(&look.url),
+        let (is_meant, kind, text) = match &look.outcome {
+            Outcome::Failed(text) => {
+                (!is_guess || was_list(&look.url), Some(Kind::Network), text.clone())
+            }
+            Outcome::Refused(text) => {
+                (!is_guess || was_list(&look.url), Some(Kind::Policy), text.clone())
+            }
             // A sitemap that is announced and is none hides what it listed.
-            Outcome::Absent(_) | Outcome::Other(_) => is_announced || was_list(&look.url),
-            _ => false,
-        }
+            Outcome::Absent(status) => {
+                (is_announced || was_list(&look.url), None, format!("status {status}"))
+            }
+            Outcome::Other(text) => (is_announced || was_list(&look.url), None, text.clone()),
+            _ => return None,
+        };
+        let text = format!("{text}; it is not known which pages it lists");
+        is_meant.then(|| (look.url.clone(), kind, text))
     });
+    failed.collect()
+}
+
+/// Whether a list is not known to be read to its end. Also an index: then some
+/// of its sitemaps are not known.
+fn is_cut(found: &Discovery) -> bool {
+    let is_truncated = found
+        .memory
+        .files
+        .values()
+        .any(|file| matches!(&file.said, Some(Said::Sitemap(said)) if said.is_truncated));
     let is_bounded = found.findings.iter().any(|(_, finding)| {
         let rule = finding.rule;
         *rule == rutter_discover::rules::TOO_MANY_SITEMAPS
@@ -112,7 +143,7 @@ fn is_every_list_here(visit: &Visit<'_>, found: &Discovery) -> bool {
             // It names the newest pages only.
             || *rule == rutter_signpost::rules::IS_FEED
     });
-    !is_cut && !has_failed && !is_bounded
+    is_truncated || is_bounded
 }
 
 /// What sitemaps on offer list: as they were read now, else as they were kept.
@@ -133,7 +164,7 @@ pub(crate) async fn fill(
     rung: Rung,
     healthy: &Keys,
     frontier: &mut Frontier<'_>,
-) -> Result<bool, VisitError> {
+) -> Result<Filled, VisitError> {
     match rung {
         Rung::Arc => {
             let mut after: Option<String> = None;
@@ -154,22 +185,29 @@ pub(crate) async fn fill(
         Rung::Llms => {
             hinted(found, frontier);
             // A choice of pages, not a list of all.
-            Ok(false)
+            Ok(Filled::default())
         }
         Rung::Links | Rung::Nothing => {
             hinted(found, frontier);
-            // What the last walk could not reach.
-            let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
-            for (key, depth) in &left {
-                frontier.follow(key, *depth);
-            }
             for key in &visit.memo.stops {
                 frontier.add(key, None, None);
             }
             frontier.add(visit.site.as_str(), None, None);
             for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
+            // What walks before did not reach, or found nothing at.
+            let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
+            for (key, depth) in
+                left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>()
+            {
+                let gone = visit.visitor.store.validator(&Mark::Gone.of(key))?;
+                if gone.is_some_and(|gone| is_gone(visit.now, &gone)) {
+                    frontier.keep(key, *depth);
+                } else {
+                    frontier.follow(key, *depth);
+                }
+            }
             // A page that nothing links to any more may still be there.
-            Ok(false)
+            Ok(Filled::default())
         }
         Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
     }
@@ -191,13 +229,13 @@ async fn listed(
     gathered: Gathered,
     healthy: &Keys,
     frontier: &mut Frontier<'_>,
-) -> Result<bool, VisitError> {
-    let (lists, is_whole) = of_sitemaps(visit, found, gathered).await?;
+) -> Result<Filled, VisitError> {
+    let (lists, filled) = of_sitemaps(visit, found, gathered).await?;
     let listed = lists.values().flatten().filter(|listed| !healthy.has(&listed.url));
     for page in listed {
         frontier.add(&page.url, page.lastmod, None);
     }
-    Ok(is_whole)
+    Ok(filled)
 }
 
 /// Adds pages that are here and that no list names, where lists are not known
@@ -227,7 +265,8 @@ pub(crate) fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>,
     let Some(key) = key_of(url) else { return Ok(None) };
     let store = &visit.visitor.store;
     let mut latest = None;
-    for url in [key.clone(), Mark::Left.of(&key), Mark::Tried.of(&key)] {
+    let marks = [Mark::Left, Mark::Withheld, Mark::Tried].map(|mark| mark.of(&key));
+    for url in marks.into_iter().chain([key]) {
         latest = latest.max(store.validator(&url)?.map(|mark| mark.checked));
     }
     Ok(latest)

@@ -76,6 +76,17 @@ pub struct Preview {
     pub bytes: u64,
 }
 
+/// What is otherwise than in the visit before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct News {
+    /// The site was never visited.
+    is_first: bool,
+    /// Other hosts belong to it.
+    has_other_hosts: bool,
+    /// There is more room than when pages lost their words for want of it.
+    pub(crate) has_more_room: bool,
+}
+
 /// One visit under way: the nouns of the picture.
 pub(crate) struct Visit<'v> {
     pub(crate) visitor: &'v Visitor,
@@ -89,8 +100,10 @@ pub(crate) struct Visit<'v> {
     pub(crate) gate: Arc<Gate>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) now: Timestamp,
-    /// Whether the site was never visited before.
-    is_new: bool,
+    /// What is otherwise than in the visit before.
+    pub(crate) news: News,
+    /// Whether pages were asked for one by one.
+    has_walked: bool,
     /// Where the history of the replica stood.
     since: Cursor,
     /// What collections brought.
@@ -141,7 +154,9 @@ impl Visitor {
         match visit.go().await {
             Ok(found) => visit.end(found),
             Err(error) => {
-                visit.unregister()?;
+                // That is what went wrong; whether the site is remembered is
+                // a small matter beside it.
+                drop(visit.unregister());
                 Err(error)
             }
         }
@@ -219,7 +234,7 @@ impl Visitor {
         // Whoever had the lease before may have written it anew.
         let known = self.store.publisher(&origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let is_new = policy.is_empty();
+        let is_first = policy.is_empty();
         let mut memo = Memo::read(&origin, policy)?;
         // A hold that is not said again is none.
         let held = std::mem::take(&mut memo.held);
@@ -228,6 +243,8 @@ impl Visitor {
         let known_aliases = known.as_ref().map(|publisher| &publisher.aliases);
         let aliases = named.or(known_aliases).cloned().unwrap_or_default();
         let gate = Arc::new(Gate::new(&origin, &aliases));
+        let has_other_hosts = memo.meet(gate.hosts());
+        let has_more_room = memo.quota.is_some_and(|quota| quota < self.options.quota.bytes);
         let since = self.store.cursor()?;
         let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
@@ -243,7 +260,8 @@ impl Visitor {
             gate,
             tally: Arc::clone(tally),
             now,
-            is_new,
+            news: News { is_first, has_other_hosts, has_more_room },
+            has_walked: false,
             since,
             brought,
             held,
@@ -355,8 +373,15 @@ impl Visit<'_> {
         for piece in closed.chunks(PIECE).filter(|_| has_arc_changed) {
             self.report.withheld += store.withhold(self.hold.lease(), piece, self.now)?;
         }
-        if has_robots_changed || has_arc_changed {
+        if has_robots_changed
+            || has_arc_changed
+            || self.news.has_other_hosts
+            || self.news.has_more_room
+        {
             self.judge_again(store.as_ref())?;
+        }
+        if self.news.has_more_room {
+            self.memo.quota = None;
         }
         self.memo.robots = robots;
         Ok(())
@@ -377,7 +402,8 @@ impl Visit<'_> {
             for row in &rows {
                 match (row.withheld, self.gate.judge(&row.url)) {
                     (None, Some(why)) => forbidden.push((&row.url, why)),
-                    (Some(Withheld::Consent | Withheld::Robots), None) => {
+                    (Some(Withheld::Quota), None) if !self.news.has_more_room => {}
+                    (Some(why), None) if why != Withheld::Fault => {
                         if row.source == Source::Scp {
                             has_more = true;
                         } else if self.memo.again.len() < MOST_AGAIN {
@@ -476,6 +502,7 @@ impl Visit<'_> {
             self.memo.stale.extend(ended.failed.keys().cloned());
             self.keep_memo()?;
         }
+        self.has_walked = true;
         crawl::crawl(self, found, gathered, ended, rung).await?;
         // Lists may have been looked for once more.
         self.report.rung = told;
@@ -490,6 +517,7 @@ impl Visit<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
+        self.forget_gone()?;
         if !self.unregister()? {
             self.keep_memo()?;
         }
@@ -505,24 +533,38 @@ impl Visit<'_> {
         Ok(self.report)
     }
 
-    /// Forgets a site that was never visited before and of which nothing came:
-    /// it is as if it had not been named. What costs to be learned again is
-    /// worth to be remembered. Tells whether it is forgotten.
+    /// Forgets a site that was never visited before, and at which there was
+    /// nothing to be taken: it is as if it had not been named. Tells whether it
+    /// is forgotten.
     fn unregister(&self) -> Result<bool, VisitError> {
         let store = &self.visitor.store;
-        let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.is_new) else {
+        let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.news.is_first) else {
             return Ok(false);
         };
+        let is_paused = publisher.paused_until.is_some_and(|until| self.now < until);
         let is_empty = publisher.pages == 0
-            && publisher.paused_until.is_none()
+            && !is_paused
+            && !self.has_walked
+            && self.visitor.options.aliases.is_empty()
             && self.memo.refused.is_empty()
-            && self.memo.held.is_empty()
+            && store.sections(self.publisher)?.is_empty()
             && store.arc_entries(self.publisher, None, 1)?.is_empty()
             && store.entities(self.publisher)?.is_empty();
         if is_empty {
             store.forget(self.hold.lease().clone(), self.now)?;
         }
         Ok(is_empty)
+    }
+
+    /// Pages that are to be asked for again, and are gone, are not.
+    fn forget_gone(&mut self) -> Result<(), VisitError> {
+        for key in std::mem::take(&mut self.memo.again) {
+            let row = self.visitor.store.page(&key)?;
+            if row.is_some_and(|row| row.withheld.is_some()) {
+                self.memo.again.insert(key);
+            }
+        }
+        Ok(())
     }
 
     /// Writes down what is remembered.

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::error::VisitError;
 use crate::page::Ready;
+use crate::urls::MOST_LEFT;
 use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
@@ -46,12 +47,15 @@ pub(crate) struct Writer {
 }
 
 /// What it came to, beside what the history of the replica tells.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Written {
     /// Pages whose words may not be kept.
     pub(crate) withheld: u64,
-    /// New pages for which there was no room.
+    /// New pages for which there was no room, and some of them.
     pub(crate) over_quota: u64,
+    pub(crate) beyond: Vec<String>,
+    /// Whether pages keep no words because these would be too many.
+    pub(crate) has_no_room: bool,
 }
 
 impl Writer {
@@ -133,12 +137,18 @@ impl Writer {
                 match staging.add(&page.item()) {
                     // There is no room for a new page; those that are here
                     // are looked after all the same.
-                    Err(StageError::Quota { .. }) => sum.over_quota += 1,
+                    Err(StageError::Quota { .. }) => {
+                        sum.over_quota += 1;
+                        if sum.beyond.len() < MOST_LEFT {
+                            sum.beyond.push(page.key.clone());
+                        }
+                    }
                     added => added?,
                 }
             }
             let outlook = staging.commit(&Finish::plain())?;
             sum.withheld += outlook.withheld;
+            sum.has_no_room |= 0 < outlook.over_quota;
         }
         marks.extend(batch.drain(..).flat_map(|page| page.marks));
         self.store.remember_all(&self.lease, marks)?;

@@ -34,7 +34,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
-use rutter_finding::{FindingSink, Mode, Report};
+use rutter_finding::{FindingSink, Mode, Report, counted};
 use rutter_page::Timestamp;
 use rutter_scp::{Input, Limits, MergeError, Opener, Order, Target, folder_of, is_name};
 
@@ -224,11 +224,6 @@ fn all_rules() -> Vec<&'static rutter_finding::Rule> {
 /// Shows a number of bytes the way people read it.
 fn bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
-}
-
-/// Shows a number of things.
-fn counted(n: u64, what: &str) -> String {
-    rutter_check::format::count(n, what)
 }
 
 #[cfg(test)]

@@ -138,10 +138,11 @@ impl SiteArgs {
         }
         let mut publishers = store.publishers()?;
         anyhow::ensure!(
-            publishers.len() == 1,
+            publishers.len() < 2,
             "--section: the replica has several sites; --site names the one that is meant"
         );
-        Ok(publishers.pop())
+        let only = publishers.pop().context("--section: the replica has no site")?;
+        Ok(Some(only))
     }
 
     /// The publisher that is meant, if one is.

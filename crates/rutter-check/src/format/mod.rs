@@ -99,11 +99,4 @@ fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Says how many there are, in the singular where it is one.
-pub fn count(n: u64, what: &str) -> String {
-    match what.strip_suffix('y') {
-        _ if n == 1 => format!("{n} {what}"),
-        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
-        _ => format!("{n} {what}s"),
-    }
-}
+pub use rutter_finding::counted as count;

@@ -162,13 +162,29 @@ async fn ours_a_broken_connection_is_tried_again() {
         "/a",
         [page("abc").but(Fault::CutAfter(1)), page("abc").but(Fault::HangUp), page("abc")],
     );
-    let answer = bay.get("http://harbour.example/a").await.unwrap();
+    let request = Request::new(url("http://harbour.example/a"), What::Llms);
+    let answer = bay.client.fetch(&request).await.unwrap();
     assert_eq!(body(&answer), b"abc");
     // What came in vain is counted, too.
     assert_eq!(answer.wire_bytes, 4);
     let seen = bay.server.seen();
     let waits = gaps(seen.iter().filter(|seen| seen.path == "/a").map(|seen| seen.moment));
     assert!(s(30) <= waits[0] && s(60) <= waits[1], "{waits:?}");
+}
+
+#[tokio::test]
+async fn ours_a_page_that_breaks_off_holds_no_other_up() {
+    let bay = Bay::new();
+    bay.server.route("/once", [page("abc").but(Fault::CutAfter(1)), page("abc")]);
+    bay.server.route("/cut", [page("abc").but(Fault::CutAfter(1))]).route("/b", [page("b")]);
+    assert_eq!(body(&bay.get("http://harbour.example/once").await.unwrap()), b"abc");
+    let cause = cause(bay.get("http://harbour.example/cut").await);
+    assert!(matches!(cause, Cause::Network(_)), "{cause:?}");
+    assert_eq!(body(&bay.get("http://harbour.example/b").await.unwrap()), b"b");
+    let seen = bay.server.seen();
+    assert_eq!(seen.iter().filter(|seen| seen.path == "/cut").count(), 2);
+    // At the usual pace, and no slower.
+    assert!(gaps(seen.iter().map(|seen| seen.moment)).iter().all(|gap| *gap < s(30)), "{seen:?}");
 }
 
 #[tokio::test]

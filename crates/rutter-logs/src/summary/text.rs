@@ -174,11 +174,7 @@ fn dropped(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     Ok(())
 }
 
-/// Says how many there are, in the singular where it is one.
-pub fn count(n: u64, what: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{ending}")
-}
+pub use rutter_finding::counted as count;
 
 fn percent(part: u64, whole: u64) -> u128 {
     let whole = u128::from(whole);

@@ -44,11 +44,12 @@ impl Walk<'_, '_, '_> {
             self.frontier.again(target);
             return Ok(());
         }
+        let now = self.visit.now;
         let mark = |url: String| Validator {
             url,
             etag: answer.validators.etag.clone(),
             last_modified: answer.validators.last_modified.clone(),
-            checked: self.visit.now,
+            checked: now,
         };
         // What a server says is of the address that answered.
         let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
@@ -56,15 +57,15 @@ impl Walk<'_, '_, '_> {
             let url = Mark::Arc.of(&key);
             marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
         }
-        self.visit.memo.again.remove(&key);
         if answer.is_unchanged() {
+            self.visit.memo.again.remove(&key);
             return self.take_unchanged(&key, row.as_ref(), &answer, marks).await;
         }
         if matches!(answer.status, 404 | 410) {
             self.visit.report.leave_out(format!("status {}", answer.status));
             self.gone.insert(key.clone());
             self.n_open += 1;
-            return self.tried(&key).await;
+            return self.settled(&key).await;
         }
         if is_closed(answer.status) && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
             self.closed.insert(key.clone());
@@ -77,7 +78,7 @@ impl Walk<'_, '_, '_> {
         let Some(found) = found else {
             self.visit.report.leave_out("it leads to another site");
             self.n_open += 1;
-            return self.tried(&key).await;
+            return self.settled(&key).await;
         };
         // Lost visitors are often shown the home page, which is a page itself.
         let is_home = key_of(self.visit.site.as_str()).as_ref() == Some(&key);
@@ -86,8 +87,9 @@ impl Walk<'_, '_, '_> {
             self.visit.report.leave_out("it is the page for unknown addresses");
             self.gone.insert(key.clone());
             self.n_open += 1;
-            return self.tried(&key).await;
+            return self.settled(&key).await;
         }
+        self.visit.memo.again.remove(&key);
         let mut row = row;
         if found != key && row.is_some() && !answer.is_moved_for_good() {
             // A page for logins or for repairs says nothing about this one.
@@ -98,6 +100,9 @@ impl Walk<'_, '_, '_> {
             // It moved: the new address stands for it.
             let url = Mark::Moved.of(&key);
             marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
+            if self.ends_without_page(&key) {
+                marks.push(mark(Mark::Gone.of(&key)));
+            }
             self.gone.insert(key);
             self.frontier.note(&found);
             let known = self.visit.visitor.store.page(&found)?;
@@ -128,11 +133,11 @@ impl Walk<'_, '_, '_> {
             let why = why_left(self.visit, key)?;
             self.visit.report.leave_out(why);
             self.n_open += 1;
-            return Ok(());
+            return self.tried(key).await;
         };
         if row.withheld == Some(Withheld::Consent) {
             // The page still says so. Its mark is not renewed either.
-            return Ok(());
+            return self.tried(key).await;
         }
         for mark in &mut marks {
             // What an answer without a body leaves out is as it was.
@@ -154,11 +159,33 @@ impl Walk<'_, '_, '_> {
     /// listed by it.
     pub(super) async fn in_vain(&mut self, key: &str) -> Result<(), VisitError> {
         self.n_open += 1;
+        self.ends_without_page(key);
         let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
         if let Some(found) = moved.and_then(|mark| mark.etag) {
             self.frontier.note(&found);
         }
         self.tried(key).await
+    }
+
+    /// There is nothing to be had at an address, and that will be so for a
+    /// while.
+    pub(super) async fn settled(&mut self, key: &str) -> Result<(), VisitError> {
+        if self.ends_without_page(key) {
+            let (url, checked) = (Mark::Gone.of(key), self.visit.now);
+            let mark = Validator { url, etag: None, last_modified: None, checked };
+            self.crew.write(Write::Mark(vec![mark])).await?;
+        }
+        self.tried(key).await
+    }
+
+    /// Keeps an address in mind for later walks by links: the page that links
+    /// to it may never tell again. Tells whether there are any.
+    fn ends_without_page(&mut self, key: &str) -> bool {
+        let is_kept = super::is_by_links(self.rung);
+        if is_kept {
+            self.open.insert(key.to_owned(), self.depth);
+        }
+        is_kept
     }
 
     /// Remembers that an address was asked for, so that others come before it

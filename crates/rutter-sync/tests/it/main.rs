@@ -11,6 +11,7 @@ mod histories;
 mod lists;
 mod mixed;
 mod pages;
+mod returns;
 mod safety;
 mod sitemaps;
 mod told;

@@ -7,7 +7,7 @@ use rutter_discover::Rung;
 use rutter_fetch::Url;
 use rutter_store::{ChangeKind, Store};
 use rutter_sync::{Kind, Options};
-use rutter_testkit::server::Reply;
+use rutter_testkit::server::{Fault, Reply};
 
 use crate::bay::{Bay, SITE, body};
 
@@ -116,13 +116,15 @@ async fn ours_a_site_of_which_nothing_came_is_not_remembered() {
     let report = bay.visit().await;
     assert_eq!((report.rung, report.pages), (Rung::Nothing, 0));
     assert!(bay.store.publishers().unwrap().is_empty());
-    // Nor is one whose robots.txt closes it.
-    bay.robots("user-agent: *\ndisallow: /\n");
-    drop(bay.try_visit().await);
+    // Nor is one that cannot be visited.
+    bay.server.route("/robots.txt", [Reply::status(500)]);
+    bay.clock.advance(2 * DAY);
+    assert!(bay.try_visit().await.is_err());
     assert!(bay.store.publishers().unwrap().is_empty());
     // Who asked to be left alone is left alone.
     bay.server.route("/robots.txt", [Reply::status(429).with("Retry-After", "7200")]);
-    drop(bay.try_visit().await);
+    bay.clock.advance(DAY);
+    assert!(bay.try_visit().await.is_err());
     let known = bay.store.publishers().unwrap();
     assert!(known.iter().all(|publisher| publisher.paused_until.is_some()) && known.len() == 1);
     // And one that was here before stays.
@@ -132,7 +134,7 @@ async fn ours_a_site_of_which_nothing_came_is_not_remembered() {
     bay.visit().await;
     bay.server.route("/robots.txt", [Reply::status(500)]);
     bay.clock.advance(2 * DAY);
-    drop(bay.try_visit().await);
+    assert!(bay.try_visit().await.is_err());
     assert_eq!(bay.store.publishers().unwrap()[0].pages, 1);
 }
 
@@ -144,6 +146,17 @@ async fn ours_a_page_that_is_not_there_is_not_used() {
     let site = Url::parse(SITE).unwrap();
     let found = visitor.explain(&site.join("/a").unwrap()).await.unwrap();
     assert_eq!((found.no_page, found.verdict.withheld), (None, None));
-    let found = visitor.explain(&site.join("/none").unwrap()).await.unwrap();
-    assert_eq!(found.no_page.as_deref(), Some("status 404"));
+    bay.file("/map", "application/pdf", "%PDF").html("/empty", "<p></p>");
+    for (path, why) in [
+        ("/none", "status 404"),
+        ("/map", "it is of type application/pdf"),
+        ("/empty", "it has no text"),
+    ] {
+        let found = visitor.explain(&site.join(path).unwrap()).await.unwrap();
+        assert_eq!((found.no_page.as_deref(), found.unasked), (Some(why), None));
+    }
+    // What cannot be asked says nothing about the page.
+    bay.server.route("/cut", [Reply::ok("text/html", "x").but(Fault::HangUp)]);
+    let found = visitor.explain(&site.join("/cut").unwrap()).await.unwrap();
+    assert!(found.no_page.is_none() && found.unasked.is_some());
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
     let found = runtime.block_on(visitor.explain(&url));
     let found = found.map_err(|error| args.store.named(error.into()))?;
     let withheld = found.verdict.withheld;
-    let is_kept = withheld.is_none() && found.no_page.is_none();
+    let is_kept = withheld.is_none() && found.no_page.is_none() && found.unasked.is_none();
     if args.json {
         let statements: Vec<Value> = found
             .statements
@@ -69,6 +69,7 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
             "silent": silent,
             "kept": is_kept,
             "no_page": found.no_page,
+            "unasked": found.unasked,
             "withheld": withheld.map(rutter_store::Withheld::word),
             "asked_for": found.verdict.asks,
             "links_followed": found.verdict.follows,
@@ -83,10 +84,11 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
         for (origin, why) in &found.silent {
             writeln!(out.data(), "{}: says nothing, {}", origin.name(), visible(why))?;
         }
-        let follows = match (withheld, &found.no_page) {
-            (None, None) => "the page is used".to_owned(),
-            (None, Some(why)) => format!("there is no page to use ({})", visible(why)),
-            (Some(why), _) => format!("the words of the page are not kept ({})", why.word()),
+        let follows = match (withheld, &found.no_page, &found.unasked) {
+            (None, None, None) => "the page is used".to_owned(),
+            (None, None, Some(why)) => format!("the page could not be asked ({})", visible(why)),
+            (None, Some(why), _) => format!("there is no page to use ({})", visible(why)),
+            (Some(why), ..) => format!("the words of the page are not kept ({})", why.word()),
         };
         writeln!(out.data(), "so: {follows}")?;
         if !found.verdict.asks {

@@ -271,10 +271,10 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         )?;
     }
     if let Some(n_entries) = report.arc {
-        writeln!(out.data(), "  ARC: {}", several(n_entries, "entry", "entries"))?;
+        writeln!(out.data(), "  ARC: {}", counted(n_entries, "entry"))?;
     }
     if let Some(n_entities) = report.entities {
-        writeln!(out.data(), "  SPXI: {}", several(n_entities, "entity", "entities"))?;
+        writeln!(out.data(), "  SPXI: {}", counted(n_entities, "entity"))?;
     }
     for (reason, n_pages) in &report.left_out {
         writeln!(out.data(), "  left out: {}, {}", counted(*n_pages, "page"), visible(reason))?;
@@ -305,10 +305,6 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         say_findings(url, findings, out);
     }
     Ok(())
-}
-
-fn several(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn write_json(report: &Report, out: &mut Output) -> anyhow::Result<()> {

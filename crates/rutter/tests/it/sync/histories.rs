@@ -245,7 +245,7 @@ impl History {
                 self.tell("replica lost");
             }
             // What was published can stand in for the state where it is whole.
-            1 if !self.is_torn => {
+            1 if !self.is_torn && self.harbour.path("state").exists() => {
                 fs::remove_dir_all(self.harbour.path("state")).unwrap();
                 self.tell("state lost");
             }
