@@ -38,7 +38,7 @@ use crate::plan::Reason;
 use crate::report::{Better, Kind};
 use crate::tally::counted;
 use crate::visit::{Visit, WEB};
-use crate::writer::{Write, Writer};
+use crate::writer::{BATCH, BATCH_BYTES, Write, Writer};
 use crate::{leave, urls};
 
 /// Faults of the network in a row after which a host is left alone.
@@ -103,15 +103,15 @@ pub(crate) async fn crawl(
         walk.take_snapshots().await?;
     }
     walk.run().await?;
+    walk.save().await?;
     let mut walked = walk.end().await?;
     let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
     if is_by_links(rung) {
         // Links that a walk found and did not follow are found by no other.
         walked.frontier.close();
         let mut left = std::mem::take(&mut walked.open);
-        left.extend(walked.frontier.left().iter().cloned());
-        let left: Vec<(String, u32)> = left.into_iter().take(urls::MOST_LEFT).collect();
-        visit.shelf.write(urls::LEFT, &left)?;
+        left.extend(walked.frontier.links());
+        keep_left(visit, left)?;
     }
     if !walked.is_stopped && !has_failed && !walked.frontier.is_bounded() {
         visit.memo.whole = Some(visit.now);
@@ -132,6 +132,12 @@ pub(crate) async fn crawl(
         visit.report.better = Some(Better { rung: Rung::Scp, requests: 3, bytes });
     }
     Ok(())
+}
+
+/// Remembers links for the next walk.
+fn keep_left(visit: &Visit<'_>, left: BTreeMap<String, u32>) -> Result<(), VisitError> {
+    let left: Vec<(String, u32)> = left.into_iter().take(urls::MOST_LEFT).collect();
+    visit.shelf.write(urls::LEFT, &left)
 }
 
 fn is_by_links(rung: Rung) -> bool {
@@ -183,6 +189,10 @@ struct Walk<'w, 'v, 'g> {
     depth: u32,
     /// Addresses that ended without a page, on a walk by links.
     open: BTreeMap<String, u32>,
+    /// Those that are under way.
+    pending: BTreeMap<String, u32>,
+    /// Pages and bytes that were read and not committed, on a walk by links.
+    unsaved: (usize, usize),
     began: Duration,
     committed: Duration,
 }
@@ -225,6 +235,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             lease: visit.hold.lease().clone(),
             quota: visit.visitor.options.quota,
             now: visit.now,
+            waits: is_by_links(rung),
         };
         // At a pace, pages come one by one.
         let is_paced = !visit.visitor.client.settings().pace.is_zero();
@@ -251,6 +262,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             is_stopped: false,
             depth: 0,
             open: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            unsaved: (0, 0),
             began,
             committed: began,
         })
@@ -394,6 +407,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         if visit.gate.judge(key) == Some(Withheld::Consent) {
             visit.report.leave_out("it is not for us");
+            if is_by_links(self.rung) {
+                self.open.insert(key.to_owned(), target.depth);
+            }
             return Ok(false);
         }
         let store = &visit.visitor.store;
@@ -446,6 +462,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             ..Request::new(target.url.clone(), What::Page)
         };
         self.n_asked += 1;
+        if is_by_links(self.rung) && row.is_none() {
+            self.pending.insert(key.to_owned(), target.depth);
+        }
         let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
         let target = target.clone();
         asking.spawn(async move {
@@ -464,7 +483,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         self.depth = target.depth;
         let (done, known) = (self.n_done, self.frontier.n_known());
         self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
-        self.commit_in_time();
+        self.commit_in_time()?;
         let key = target.url.as_str().to_owned();
         self.unwanted(&key);
         match answer {
@@ -562,15 +581,49 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         if let Some((page, twin)) = note.twin {
             self.ask_twin(page, &twin, asking).await?;
         }
+        if let Some(page) = note.page {
+            self.pending.remove(&page.key);
+            self.unsaved.0 += 1;
+            self.unsaved.1 += page.line.len();
+            self.crew.write(Write::Page(page)).await?;
+            if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
+                self.save().await?;
+            }
+        }
         Ok(())
     }
 
-    /// Has what was read committed, where that was long ago.
-    fn commit_in_time(&mut self) {
-        let moment = self.visit.visitor.client.means().clock.moment();
-        if self.committed + COMMITTED_EVERY <= moment && self.crew.try_write(Write::Commit) {
-            self.committed = moment;
+    /// On a walk by links: keeps what is still to be followed, and only then
+    /// the pages that lead there. They may never tell again.
+    async fn save(&mut self) -> Result<(), VisitError> {
+        if is_by_links(self.rung) {
+            self.keep_links()?;
+            self.unsaved = (0, 0);
+            self.crew.write(Write::Commit).await?;
         }
+        Ok(())
+    }
+
+    fn keep_links(&self) -> Result<(), VisitError> {
+        let mut left = self.open.clone();
+        left.extend(self.pending.iter().map(|(key, depth)| (key.clone(), *depth)));
+        left.extend(self.frontier.links());
+        keep_left(self.visit, left)
+    }
+
+    /// Has what was read committed, where that was long ago.
+    fn commit_in_time(&mut self) -> Result<(), VisitError> {
+        let moment = self.visit.visitor.client.means().clock.moment();
+        if moment < self.committed + COMMITTED_EVERY {
+            return Ok(());
+        }
+        if is_by_links(self.rung) {
+            self.keep_links()?;
+        }
+        if self.crew.try_write(Write::Commit) {
+            (self.committed, self.unsaved) = (moment, (0, 0));
+        }
+        Ok(())
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Note {
     pub(crate) links: Vec<String>,
     /// Links of the page beyond these.
     pub(crate) n_more_links: u64,
+    /// The page, where it is written only after its links are known.
+    pub(crate) page: Option<Box<Ready>>,
     /// The page as it was read, and where a twin is that may say more.
     pub(crate) twin: Option<(Box<Ready>, String)>,
     /// The page that is none, why, and how to ask whether it still is none,
@@ -82,6 +84,7 @@ pub(crate) struct Crew {
 impl Crew {
     /// Starts so many workers, and one thread that writes.
     pub(crate) fn start(writer: Writer, n_workers: usize) -> Result<Self, VisitError> {
+        let hands_back = writer.waits;
         let (jobs, jobs_in) = channel::<Job>(WAITING);
         let (writes, writes_in) = channel::<Write>(WRITTEN);
         let (notes_out, notes) = unbounded_channel();
@@ -104,7 +107,7 @@ impl Crew {
         let readers = std::iter::repeat_n(("reader", jobs_in), n_workers.max(1));
         for (name, jobs) in readers.chain([("reader of long pages", long_in)]) {
             let (writes, notes) = (writes.clone(), notes_out.clone());
-            spawn(name, Box::new(move || read_all(&jobs, &writes, &notes)))?;
+            spawn(name, Box::new(move || read_all(&jobs, &writes, &notes, hands_back)))?;
         }
         let (jobs, long_jobs, writes) = (Some(jobs), Some(long_jobs), Some(writes));
         let room = Arc::new(Semaphore::new(ROOM as usize));
@@ -215,7 +218,12 @@ fn room_of(raw: &Raw) -> u32 {
 }
 
 /// A worker: reads pages until there are no more.
-fn read_all(jobs: &Mutex<Receiver<Job>>, writes: &Sender<Write>, notes: &UnboundedSender<Message>) {
+fn read_all(
+    jobs: &Mutex<Receiver<Job>>,
+    writes: &Sender<Write>,
+    notes: &UnboundedSender<Message>,
+    hands_back: bool,
+) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let (raw, depth, room) = match job {
@@ -227,7 +235,7 @@ fn read_all(jobs: &Mutex<Receiver<Job>>, writes: &Sender<Write>, notes: &Unbound
             }
         };
         let mut alarm = Alarm { notes, is_lost: true };
-        let Some(note) = work(*raw, depth, writes) else { return };
+        let Some(note) = work(*raw, depth, writes, hands_back) else { return };
         alarm.is_lost = false;
         drop(room);
         // Whoever has gone does not want to know.
@@ -257,10 +265,11 @@ impl Drop for Alarm<'_> {
 }
 
 /// Reads one page and hands it on; `None` where nobody takes it.
-fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
+fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> Option<Note> {
     let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
     let has_words = raw.row.as_ref().is_some_and(|row| row.withheld.is_none());
-    let nothing = Note { depth, links: Vec::new(), n_more_links: 0, twin: None, failed: None };
+    let links = Vec::new();
+    let nothing = Note { depth, links, n_more_links: 0, page: None, twin: None, failed: None };
     let write = |page: Box<Ready>| writes.blocking_send(Write::Page(page)).ok();
     if let Some(page) = raw.instead_of.take() {
         // What a twin says of its own use is about the twin.
@@ -276,15 +285,16 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>) -> Option<Note> {
         Ok(mut page) => {
             let links = std::mem::take(&mut page.links);
             let n_more_links = page.n_more_links;
+            let note = Note { links, n_more_links, ..nothing };
             let page = Box::new(page);
-            let twin = match page.twin.clone() {
-                Some(twin) => Some((page, twin)),
+            Some(match page.twin.clone() {
+                Some(twin) => Note { twin: Some((page, twin)), ..note },
+                None if hands_back => Note { page: Some(page), ..note },
                 None => {
                     write(page)?;
-                    None
+                    note
                 }
-            };
-            Some(Note { links, n_more_links, twin, ..nothing })
+            })
         }
         Err(page::Nothing { why, withheld, links, n_more_links }) => {
             if let Some(withheld) = withheld.filter(|_| has_words) {
@@ -344,7 +354,9 @@ mod tests {
         let lease = store.lease(publisher, now, now.plus_seconds(60)).unwrap();
         // Lost before anything is committed.
         store.release(lease.clone()).unwrap();
-        let mut crew = Crew::start(Writer { store, lease, quota: Quota::USUAL, now }, 2).unwrap();
+        let mut crew =
+            Crew::start(Writer { store, lease, quota: Quota::USUAL, now, waits: false }, 2)
+                .unwrap();
         crew.read(raw("/a"), 0).await.unwrap();
         assert!(crew.wait().await.unwrap().is_some());
         crew.write(Write::Commit).await.unwrap();

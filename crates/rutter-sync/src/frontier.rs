@@ -204,10 +204,11 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Links that were turned away by a bound, with their distance from the
-    /// home page.
-    pub(crate) fn left(&self) -> &[(String, u32)] {
-        &self.left
+    /// Links that are still to be followed or were turned away by a bound,
+    /// with their distance from the home page.
+    pub(crate) fn links(&self) -> impl Iterator<Item = (String, u32)> {
+        let found = self.found.iter().map(|target| (target.url.as_str().to_owned(), target.depth));
+        self.left.iter().cloned().chain(found)
     }
 
     /// Puts what waits into the order of what `age` gives, where it is more

@@ -20,8 +20,8 @@ use crate::urls::MOST_LEFT;
 use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
-const BATCH: usize = 1_000;
-const BATCH_BYTES: usize = 2 << 20;
+pub(crate) const BATCH: usize = 1_000;
+pub(crate) const BATCH_BYTES: usize = 2 << 20;
 /// Validators that are remembered together.
 const MARKS: usize = 5_000;
 
@@ -44,6 +44,9 @@ pub(crate) struct Writer {
     pub(crate) lease: Lease,
     pub(crate) quota: Quota,
     pub(crate) now: Timestamp,
+    /// Whether nothing is committed but when that is said: on a walk by links,
+    /// what pages lead to has to be kept before the pages are.
+    pub(crate) waits: bool,
 }
 
 /// What it came to, beside what the history of the replica tells.
@@ -67,6 +70,7 @@ impl Writer {
         let mut marks: Vec<Validator> = Vec::new();
         let mut withheld: Vec<(String, Withheld)> = Vec::new();
         while let Some(write) = input.blocking_recv() {
+            let is_told = matches!(write, Write::Commit);
             let is_time = match write {
                 Write::Page(page) => {
                     n_bytes += page.line.len();
@@ -84,14 +88,16 @@ impl Writer {
                 }
                 Write::Commit => true,
             };
-            if is_time {
+            if is_time && (!self.waits || is_told) {
                 self.withhold(&mut withheld, &mut sum)?;
                 self.commit(&mut batch, &mut marks, &mut sum)?;
                 n_bytes = 0;
             }
         }
-        self.withhold(&mut withheld, &mut sum)?;
-        self.commit(&mut batch, &mut marks, &mut sum)?;
+        if !self.waits {
+            self.withhold(&mut withheld, &mut sum)?;
+            self.commit(&mut batch, &mut marks, &mut sum)?;
+        }
         Ok(sum)
     }
 

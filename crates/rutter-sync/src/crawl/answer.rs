@@ -105,6 +105,9 @@ impl Walk<'_, '_, '_> {
             }
             self.gone.insert(key);
             self.frontier.note(&found);
+            if super::is_by_links(self.rung) {
+                self.pending.insert(found.clone(), self.depth);
+            }
             let known = self.visit.visitor.store.page(&found)?;
             row = known.filter(|row| row.publisher == self.visit.publisher);
             if self.healthy.has(&found) {
@@ -133,7 +136,7 @@ impl Walk<'_, '_, '_> {
             let why = why_left(self.visit, key)?;
             self.visit.report.leave_out(why);
             self.n_open += 1;
-            return self.tried(key).await;
+            return self.settled(key).await;
         };
         if row.withheld == Some(Withheld::Consent) {
             // The page still says so. Its mark is not renewed either.
@@ -183,6 +186,7 @@ impl Walk<'_, '_, '_> {
     fn ends_without_page(&mut self, key: &str) -> bool {
         let is_kept = super::is_by_links(self.rung);
         if is_kept {
+            self.pending.remove(key);
             self.open.insert(key.to_owned(), self.depth);
         }
         is_kept

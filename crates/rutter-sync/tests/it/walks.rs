@@ -333,3 +333,40 @@ async fn ours_what_stands_at_the_address_of_a_twin_must_be_one() {
     bay.visit().await;
     assert!(words(&bay, "/t").unwrap().contains("Berth 7"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ours_a_walk_by_links_that_is_broken_off_is_gone_on_with() {
+    // Page n leads to 4n + 1 to 4n + 4; what was committed tells no links later.
+    for is_committed in [false, true] {
+        let bay = std::sync::Arc::new(Bay::new());
+        let path = |n: usize| if n == 0 { "/".to_owned() } else { format!("/{n}") };
+        for n in 0..80 {
+            let links: String = (4 * n + 1..=4 * n + 4)
+                .filter(|next| *next < 80)
+                .map(|next| format!("<a href={}>{next}</a> ", path(next)))
+                .collect();
+            bay.html(&path(n), &body(&format!("Page {n}"), &format!("Words. {links}")));
+        }
+        let theirs = std::sync::Arc::clone(&bay);
+        let visit = tokio::spawn(async move { theirs.try_visit().await.map(|_| ()) });
+        let n_asked = |wanted: usize| bay.server.seen().len() >= wanted;
+        while !n_asked(12) {
+            tokio::task::yield_now().await;
+        }
+        if is_committed {
+            // What was read so far is committed with the next answer.
+            bay.clock.advance(Duration::from_secs(11));
+        }
+        while !n_asked(30) {
+            tokio::task::yield_now().await;
+        }
+        visit.abort();
+        let is_cancelled = visit.await.is_err_and(|error| error.is_cancelled());
+        assert!(is_cancelled, "it was too fast");
+        bay.clock.advance(DAY);
+        bay.visit().await;
+        let paths = bay.paths();
+        let missing = (0..80).filter(|n| !paths.contains(&path(*n))).count();
+        assert_eq!(missing, 0, "committed: {is_committed}");
+    }
+}
