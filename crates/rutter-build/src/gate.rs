@@ -192,10 +192,10 @@ pub(crate) fn of_page(
     if wishes.asks("noindex") {
         return Some(Bar::NoIndex);
     }
-    if facts.refresh.is_some() && extraction.page.to_text().len() < SHORT {
+    if extraction.only_leads_on() {
         return Some(Bar::Redirect);
     }
-    if asks_for_password(bytes) && extraction.page.to_text().len() < SHORT {
+    if asks_for_password(bytes) && extraction.is_short() {
         return Some(Bar::Login);
     }
     if wishes.is_for_ai == Some(false) || wishes.asks("noai") {
@@ -207,9 +207,6 @@ pub(crate) fn of_page(
     let most = rutter_scp::Limits::SPEC.parts.blocks;
     (most < extraction.page.content.len()).then_some(Bar::Oversize)
 }
-
-/// Text below which a form or a way elsewhere is the whole page.
-const SHORT: usize = 600;
 
 fn asks_for_password(bytes: &[u8]) -> bool {
     ["type=\"password\"", "type='password'", "type=password", "type=\"PASSWORD\""]

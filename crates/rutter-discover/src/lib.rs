@@ -23,6 +23,7 @@ mod read;
 mod room;
 pub mod rules;
 mod said;
+mod sink;
 mod walk;
 
 pub use bounds::Bounds;
@@ -32,4 +33,5 @@ pub use offer::{
     SitemapOffer, SpxiOffer,
 };
 pub use said::{AdvertSaid, ArcSaid, Clue, HomeSaid, LlmsSaid, Said, SitemapSaid};
-pub use walk::{Discovery, Look, Outcome, PageSink, discover};
+pub use sink::PageSink;
+pub use walk::{Discovery, Look, Outcome, discover};

@@ -190,7 +190,10 @@ impl Offer {
             return (Rung::Sitemap, format!("{lack}; {n_urls} addresses in sitemaps"));
         }
         if 0 < self.n_links {
-            return (Rung::Links, format!("no sitemap; {} links on the home page", self.n_links));
+            return (
+                Rung::Links,
+                format!("no sitemap; {} on the home page", counted(self.n_links, "link")),
+            );
         }
         match &self.llms {
             Some(llms) if 0 < llms.n_links => {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::room::{Addresses, Room};
 use crate::rules;
 use crate::said::{ArcSaid, HomeSaid, LlmsSaid, Said, SitemapSaid};
-use crate::walk::PageSink;
+use crate::sink::PageSink;
 
 /// Where the SPXI index lies, by its last part (D18, D82, D83).
 pub(crate) const SPXI: &str = "spxi-index.jsonld";

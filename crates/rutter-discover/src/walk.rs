@@ -14,7 +14,6 @@ use rutter_fetch::{
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use rutter_page::Timestamp;
 use rutter_signpost::rules as signpost_rules;
-use rutter_signpost::sitemap::Entry;
 use serde::Serialize;
 
 use crate::bounds::Bounds;
@@ -24,50 +23,12 @@ use crate::read::{self, Ending, SPXI, Sort};
 use crate::room::{Capped, Room};
 use crate::rules;
 use crate::said::{Clue, Said};
+use crate::sink::{Named, PageSink};
 
+/// What a host answers that has every file.
+const NOBODY: &str = "the page for unknown addresses";
 /// What is held in memory where there is no place for files.
 const MOST_IN_MEMORY: u64 = 16 << 20;
-
-/// Takes what files hold beside what they say, in the order they are read.
-///
-/// A document may turn out to be refused after parts of it were handed out:
-/// who keeps them asks the [`Discovery`] whether its address is in the offer.
-pub trait PageSink {
-    /// Takes one entry of a sitemap.
-    fn page(&mut self, sitemap: &str, entry: &Entry);
-
-    /// Takes one entry of an ARC sitemap.
-    fn arc(&mut self, _sitemap: &str, _entry: &rutter_arc::Entry<'_>) {}
-
-    /// Takes an SPXI index.
-    fn spxi(&mut self, _url: &str, _bytes: &[u8]) {}
-}
-
-/// Lets entries go.
-impl PageSink for () {
-    fn page(&mut self, _sitemap: &str, _entry: &Entry) {}
-}
-
-/// Hands on what a file holds under the address it was asked for by, wherever
-/// that led.
-struct Named<'n> {
-    url: &'n str,
-    pages: &'n mut dyn PageSink,
-}
-
-impl PageSink for Named<'_> {
-    fn page(&mut self, _sitemap: &str, entry: &Entry) {
-        self.pages.page(self.url, entry);
-    }
-
-    fn arc(&mut self, _sitemap: &str, entry: &rutter_arc::Entry<'_>) {
-        self.pages.arc(self.url, entry);
-    }
-
-    fn spxi(&mut self, _url: &str, bytes: &[u8]) {
-        self.pages.spxi(self.url, bytes);
-    }
-}
 
 /// What is known of a site after a walk.
 #[derive(Debug, Clone)]
@@ -400,7 +361,12 @@ impl Walk<'_> {
             if !self.said.contains_key(url.as_str()) {
                 let need = if is_guess { Need::Hint } else { Need::Entry };
                 self.look(&url, by, what, need, pages).await;
-                if !is_guess && !self.has_said(&url) {
+                // Also where nobody names it: a file with this name that cannot
+                // be read may say what nobody hears.
+                let is_odd =
+                    |look: &Look| matches!(&look.outcome, Outcome::Other(why) if why != NOBODY);
+                let is_odd = what == What::Arc && self.found.looks.last().is_some_and(is_odd);
+                if (!is_guess || is_odd) && !self.has_said(&url) {
                     self.report(url.as_str(), &rules::NOT_WHAT_IT_SAYS, by.name());
                 }
             }
@@ -594,7 +560,7 @@ impl Walk<'_> {
         if let Some(probe) = probe
             && !probe.believes(answer, &start)
         {
-            return (Outcome::Other("the page for unknown addresses".to_owned()), None);
+            return (Outcome::Other(NOBODY.to_owned()), None);
         }
         let input = match read::open(answer, what) {
             Ok(input) => input,

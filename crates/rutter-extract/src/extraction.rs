@@ -116,7 +116,21 @@ pub struct Extraction {
     pub why: Vec<Why>,
 }
 
+/// Bytes below which a page is short, for whoever asks whether it is one.
+const SHORT: usize = 600;
+
 impl Extraction {
+    /// Whether there is so little on it that it may be there for something else
+    /// than to be read.
+    pub fn is_short(&self) -> bool {
+        self.page.to_text().len() < SHORT
+    }
+
+    /// Whether it is there to send readers elsewhere.
+    pub fn only_leads_on(&self) -> bool {
+        self.facts.refresh.is_some() && self.is_short()
+    }
+
     /// The page as Markdown, with its links, emphasis and code.
     pub fn to_markdown(&self) -> String {
         self.page.to_rich_markdown(&self.rich)

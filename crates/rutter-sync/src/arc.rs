@@ -157,6 +157,8 @@ const FOREIGN: &str = "its ARC entry is of another site";
 #[derive(Debug, Default)]
 struct Sorted {
     n_ours: u64,
+    /// Of those, what only says that a page is gone.
+    n_gone: u64,
     n_foreign: u64,
     /// The origin of the first that is not ours.
     foreign: Option<String>,
@@ -172,6 +174,7 @@ impl Sorted {
     fn count(&mut self, gate: &Gate, entry: &Entry<'_>) {
         if gate.is_ours(entry.url.key()) {
             self.n_ours += 1;
+            self.n_gone += u64::from(entry.removed);
             return;
         }
         self.n_foreign += 1;
@@ -183,7 +186,7 @@ impl Sorted {
 
     fn report(&self, visit: &mut Visit<'_>, url: &str) {
         let report = &mut visit.report;
-        *report.arc.get_or_insert(0) += self.n_ours;
+        *report.arc.get_or_insert(0) += self.n_ours - self.n_gone;
         let Some(first) = &self.foreign else { return };
         *report.left_out.entry(FOREIGN.to_owned()).or_default() += self.n_foreign;
         if self.n_ours == 0 {

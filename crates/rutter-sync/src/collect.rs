@@ -48,6 +48,8 @@ enum Lesson {
     Broken(String),
     /// Not without somebody's word.
     Held(String),
+    /// Not while there is so little room.
+    TooMany(String),
 }
 
 /// The adverts of a site that may be used, by address.
@@ -90,8 +92,12 @@ pub(crate) async fn collect(
 ) -> Result<Ended, VisitError> {
     let offer = Offer::of_adverts(adverts.values());
     visit.memo.refused.retain(|url, _| adverts.contains_key(url));
-    let mut round =
-        Round { learned: Learned::default(), ended: Ended::default(), troubles: vec![] };
+    let mut round = Round {
+        learned: Learned::default(),
+        ended: Ended::default(),
+        troubles: vec![],
+        waiting: BTreeSet::new(),
+    };
     let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
     if !visit.memo.stale.is_empty() {
         // Not a state that is wrong again: the pages themselves were replaced.
@@ -127,6 +133,8 @@ struct Round {
     ended: Ended,
     /// Troubles by section and place in the report.
     troubles: Vec<(String, usize)>,
+    /// Sections of which something waits for somebody's word.
+    waiting: BTreeSet<String>,
 }
 
 /// Does what a plan says. Tells whether it is worth planning again.
@@ -151,25 +159,23 @@ async fn run(
             let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
             let Lesson::Done(mut applied) = lesson else {
                 has_learned = true;
-                if matches!(lesson, Lesson::Held(_)) {
-                    // Another coding holds the same.
-                    let is_same = |it: &&Collection| {
-                        it.section == advert.section
-                            && it.generated == advert.generated
-                            && it.kind == advert.kind
-                    };
-                    let same = adverts.values().filter(is_same).map(|it| it.url.clone());
-                    round.learned.bad.extend(same);
-                }
+                // Another coding holds the same; where there is no room, no
+                // other file of the section finds some.
+                let is_same = |it: &&Collection| match &lesson {
+                    Lesson::Held(_) => it.generated == advert.generated && it.kind == advert.kind,
+                    Lesson::TooMany(_) => true,
+                    _ => false,
+                };
+                let of_section = adverts.values().filter(|it| it.section == advert.section);
+                let same = of_section.filter(is_same).map(|it| it.url.clone());
+                round.learned.bad.extend(same);
                 learn(visit, round, section, pick, lesson)?;
                 break;
             };
             visit.brought.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
                 visit.report.withheld += outlook.withheld;
-                if 0 < outlook.over_quota {
-                    visit.memo.quota = Some(visit.visitor.options.quota.bytes);
-                }
+                visit.no_room(outlook.over_quota);
                 if step.reason == Reason::Broken && pick.since.is_none() {
                     visit.memo.mended.insert(section.clone(), pick.generated);
                 }
@@ -220,9 +226,11 @@ fn learn(
             }
             (Kind::Integrity, text)
         }
-        Lesson::Held(text) => {
+        Lesson::Held(text) | Lesson::TooMany(text) => {
             round.learned.bad.insert(url.clone());
+            // Pages one by one would be as many, and cost more.
             round.ended.hopeless.insert(section.to_owned());
+            round.waiting.insert(section.to_owned());
             (Kind::Policy, text)
         }
     };
@@ -258,13 +266,16 @@ fn settle(
         let is_here = step.way == Way::Nothing && held.is_some();
         let known = visit.report.sections.get(name).map_or(0, |report| report.files);
         let is_mended = is_here && !round.ended.hopeless.contains(name);
+        let is_waiting = round.waiting.contains(name);
+        let reason = reasons.get(name).copied().unwrap_or(step.reason);
         visit.report.sections.insert(
             name.clone(),
             SectionReport {
-                reason: reasons.get(name).copied().unwrap_or(step.reason),
+                reason: if is_waiting { Reason::Waiting } else { reason },
                 files: known,
                 pages: held.map_or(0, |section| section.pages),
-                is_proved: held.is_some_and(|section| section.is_proved),
+                // What is here was proved once; it is not what is on offer.
+                is_proved: !is_waiting && held.is_some_and(|section| section.is_proved),
             },
         );
         // Of a section that is offered no more and has no pages, nothing is left
@@ -337,7 +348,7 @@ async fn take(
     let lesson = lesson_of(applied)?;
     match &lesson {
         // It is fine, and waits for somebody's word.
-        Lesson::Held(_) => return Ok(lesson),
+        Lesson::Held(_) | Lesson::TooMany(_) => return Ok(lesson),
         Lesson::Bad(_, why) if is_damaged && validators != Validators::default() => {
             let (generated, why, at) = (pick.generated, why.clone(), visit.now);
             let refused = RefusedFile { generated, validators, why, at };
@@ -364,7 +375,7 @@ fn lesson_of(applied: Result<Applied, ApplyError>) -> Result<Lesson, VisitError>
         ApplyError::Query(error) => return Err(error.into()),
         ApplyError::Stage(StageError::Replay { .. }) => Lesson::Bad(Kind::Integrity, text),
         ApplyError::Stage(StageError::Quota { .. })
-        | ApplyError::Commit(CommitError::Quota { .. }) => Lesson::Bad(Kind::Policy, text),
+        | ApplyError::Commit(CommitError::Quota { .. }) => Lesson::TooMany(text),
         ApplyError::Stage(error) => return Err(error.into()),
         ApplyError::Commit(CommitError::MassDeletion { .. }) => Lesson::Held(text),
         ApplyError::Commit(CommitError::State { .. } | CommitError::Count { .. })

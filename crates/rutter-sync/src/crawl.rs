@@ -191,6 +191,11 @@ struct Walk<'w, 'v, 'g> {
     open: BTreeMap<String, u32>,
     /// Those that are under way.
     pending: BTreeMap<String, u32>,
+    /// New pages for which there is room, those that came, and those that were
+    /// not asked for.
+    n_room: u64,
+    n_new: u64,
+    n_beyond: u64,
     /// Pages and bytes that were read and not committed, on a walk by links.
     unsaved: (usize, usize),
     began: Duration,
@@ -237,6 +242,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             now: visit.now,
             waits: is_by_links(rung),
         };
+        let known = visit.visitor.store.publisher(&visit.origin)?.map_or(0, |it| it.pages);
+        let n_room = visit.visitor.options.quota.pages.saturating_sub(known);
         // At a pace, pages come one by one.
         let is_paced = !visit.visitor.client.settings().pace.is_zero();
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -264,6 +271,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             open: BTreeMap::new(),
             pending: BTreeMap::new(),
             unsaved: (0, 0),
+            n_room,
+            n_new: 0,
+            n_beyond: 0,
             began,
             committed: began,
         })
@@ -369,11 +379,10 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         if is_by_links(self.rung) {
             open.extend(written.beyond.into_iter().map(|key| (key, 1)));
         }
-        if written.has_no_room {
-            visit.memo.quota = Some(visit.visitor.options.quota.bytes);
-        }
-        if 0 < written.over_quota {
-            let text = format!("new pages beyond the quota of pages: {}", written.over_quota);
+        visit.no_room(written.without_room);
+        let n_beyond = written.over_quota + self.n_beyond;
+        if 0 < n_beyond {
+            let text = format!("new pages beyond the quota of pages: {n_beyond}");
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Policy, text);
         }
@@ -414,6 +423,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         let store = &visit.visitor.store;
         let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
+        if row.is_none() && self.n_room <= self.n_new {
+            // It would be thrown away.
+            self.n_beyond += 1;
+            if is_by_links(self.rung) {
+                self.open.insert(key.to_owned(), target.depth);
+            }
+            return Ok(false);
+        }
         // What was no page, or withheld its words, is known by a mark of its
         // own: what a page was before says nothing of what stands there now.
         let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
@@ -524,6 +541,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
     /// Gives a page to the workers, or keeps it until the templates are known.
     async fn hand_over(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
+        self.n_new += u64::from(raw.row.is_none() && raw.instead_of.is_none());
         if let Some((_, waiting, size)) = &mut self.sample {
             if let Body::Memory(bytes) = &raw.answer.body {
                 *size += bytes.len();
@@ -566,6 +584,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.crew.write(Write::Mark(vec![left, why])).await?;
             }
             self.depth = note.depth;
+            self.n_new = self.n_new.saturating_sub(1);
             self.settled(url.key()).await?;
             self.visit.report.leave_out(reason);
         }
@@ -630,7 +649,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 /// Why a link is not followed.
 const TOO_MANY_LINKS: &str = "the page has too many links";
 /// Why a listed address is passed over that was no page and is as it was.
-fn why_left(visit: &Visit<'_>, key: &str) -> Result<String, VisitError> {
+pub(crate) fn why_left(visit: &Visit<'_>, key: &str) -> Result<String, VisitError> {
     let why = visit.visitor.store.validator(&Mark::Why.of(key))?.and_then(|mark| mark.etag);
     Ok(why.unwrap_or_else(|| "it was no page, and has not changed".to_owned()))
 }

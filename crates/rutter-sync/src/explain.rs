@@ -129,6 +129,8 @@ impl Visitor {
             Some(page::not_a_page(&answer).to_string())
         } else if read.page.content.is_empty() {
             Some(page::NoPage::Empty.to_string())
+        } else if read.only_leads_on() {
+            Some(page::NoPage::Onward.to_string())
         } else {
             None
         };

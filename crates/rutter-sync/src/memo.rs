@@ -56,6 +56,12 @@ pub(crate) struct Memo {
     /// where it is not known which.
     #[serde(default)]
     pub(crate) rest: BTreeSet<String>,
+    /// Pages that are listed and not here, by reason, as it was found last.
+    #[serde(default)]
+    pub(crate) left_out: BTreeMap<String, u64>,
+    /// Pages without words, as they were counted last.
+    #[serde(default)]
+    pub(crate) withheld: Option<u64>,
     /// Hosts that belonged to the site.
     #[serde(default)]
     pub(crate) hosts: Option<BTreeSet<String>>,

@@ -49,6 +49,8 @@ pub(crate) enum NoPage {
     Type(String),
     #[error("it has no text")]
     Empty,
+    #[error("it only leads on")]
+    Onward,
     #[error("it has too many blocks")]
     TooLong,
     #[error("it cannot be decoded")]
@@ -182,6 +184,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     let why = match extraction.page.content.len() {
         _ if verdict.withheld.is_some() => None,
         0 => Some(NoPage::Empty),
+        _ if extraction.only_leads_on() => Some(NoPage::Onward),
         n_blocks if Limits::USUAL.blocks < n_blocks => Some(NoPage::TooLong),
         _ => None,
     };

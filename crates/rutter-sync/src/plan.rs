@@ -265,6 +265,8 @@ pub enum Reason {
     FromFuture,
     /// Everything is so old that it may be a replay.
     TooOld,
+    /// What is on offer waits for somebody's word, or for room.
+    Waiting,
 }
 
 impl fmt::Display for Reason {
@@ -285,6 +287,7 @@ impl fmt::Display for Reason {
             Self::TooLarge => "every file is larger than allowed",
             Self::FromFuture => "everything is dated in the future",
             Self::TooOld => "everything is so old that it may be a replay",
+            Self::Waiting => "what is on offer waits for a word",
         })
     }
 }

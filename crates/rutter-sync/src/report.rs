@@ -27,8 +27,7 @@ pub struct Report {
     pub changed: u64,
     /// Pages that went away.
     pub removed: u64,
-    /// Pages whose words may not be kept, of those that came or were judged
-    /// anew.
+    /// Pages of the site in the replica whose words may not be kept.
     pub withheld: u64,
     /// Pages of the site in the replica now.
     pub pages: u64,

@@ -12,9 +12,10 @@
 
 use rutter_discover::Discovery;
 use rutter_page::Timestamp;
-use rutter_store::{Section, Source, Validator};
+use rutter_store::{Section, Source, Validator, Withheld};
 
 use crate::apply::Applied;
+use crate::crawl::why_left;
 use crate::error::VisitError;
 use crate::frontier::is_file;
 use crate::gate::key_of;
@@ -26,6 +27,9 @@ use crate::visit::{Visit, WEB};
 
 /// How often every sitemap is read, in seconds.
 const WHOLE_EVERY: i64 = 7 * 86_400;
+
+/// Listed pages whose reasons for not being here are told.
+const MOST_UNWANTED: usize = 100_000;
 
 /// The file of a publisher that remembers what collections bring of its lists.
 const COVERED: &str = "covered";
@@ -85,6 +89,7 @@ pub(crate) fn look(
     if covered.take_out(&visit.brought.removed) && !is_listed {
         visit.memo.rest.insert(String::new());
     }
+    let (mut unwanted, mut n_unwanted) = (Vec::new(), 0);
     for (sitemap, list) in &gathered.listed {
         let mut is_more = false;
         for listed in list {
@@ -100,8 +105,11 @@ pub(crate) fn look(
             let Some(key) = key_of(url).filter(|key| !covered.has(key)) else { continue };
             if is_brought(visit, &key)? {
                 covered.insert(&key);
-            } else {
-                is_more = is_more || is_wanted(visit, &key, listed.lastmod)?;
+            } else if is_wanted(visit, &key, listed.lastmod)? {
+                is_more = true;
+            } else if n_unwanted < MOST_UNWANTED {
+                n_unwanted += 1;
+                unwanted.push(key);
             }
         }
         if is_more {
@@ -113,7 +121,24 @@ pub(crate) fn look(
     if let Some(arc) = arc {
         look_at_arc(visit, &mut covered, arc)?;
     }
+    if is_listed {
+        visit.memo.left_out.clear();
+        for key in unwanted {
+            tell(visit, &key)?;
+        }
+    }
     covered.write(&visit.shelf, COVERED, after)
+}
+
+/// Notes why a listed page is not here.
+fn tell(visit: &mut Visit<'_>, key: &str) -> Result<(), VisitError> {
+    let why = match visit.gate.judge(key) {
+        Some(Withheld::Robots) => "robots.txt forbids it".to_owned(),
+        Some(_) => "it is not for us".to_owned(),
+        None => why_left(visit, key)?,
+    };
+    *visit.memo.left_out.entry(why).or_default() += 1;
+    Ok(())
 }
 
 /// The same for the entries of an ARC sitemap, as they lie in the replica.

@@ -11,7 +11,7 @@ use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, Rung, Said, disc
 use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
 use rutter_finding::Report as Findings;
 use rutter_page::{Digest, Timestamp};
-use rutter_store::{Cursor, Publisher, PublisherId, Selection, Source, Store, Withheld};
+use rutter_store::{Cursor, Happened, Publisher, PublisherId, Selection, Source, Store, Withheld};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
@@ -517,17 +517,19 @@ impl Visit<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
+        // What was not looked for in this visit is left out as before.
+        if self.has_walked {
+            self.memo.left_out = self.report.left_out.clone();
+        } else {
+            for (reason, n) in &self.memo.left_out {
+                *self.report.left_out.entry(reason.clone()).or_default() += n;
+            }
+        }
         self.forget_gone()?;
+        self.count()?;
         if !self.unregister()? {
             self.keep_memo()?;
         }
-        let publisher = self.visitor.store.publisher(&self.origin)?;
-        self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
-        // As `changes` tells it: what came and went in between counts, what
-        // only moved from one section to another does not.
-        let happened = self.visitor.store.happened_since(self.publisher, self.since)?;
-        (self.report.added, self.report.changed) = (happened.added, happened.changed);
-        self.report.removed = happened.removed;
         self.report.requests = self.tally.requests();
         self.report.bytes = self.tally.bytes();
         Ok(self.report)
@@ -556,6 +558,29 @@ impl Visit<'_> {
         Ok(is_empty)
     }
 
+    /// Counts what happened as `changes` tells it: what came and went in between
+    /// counts, what only moved from one section to another does not.
+    fn count(&mut self) -> Result<(), VisitError> {
+        let store = &self.visitor.store;
+        let happened = store.happened_since(self.publisher, self.since)?;
+        (self.report.added, self.report.changed) = (happened.added, happened.changed);
+        self.report.removed = happened.removed;
+        let publisher = store.publisher(&self.origin)?;
+        self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
+        // Counting looks at every page, so it is done where something happened.
+        let is_same = happened == Happened::default() && self.report.withheld == 0;
+        let known = self.memo.withheld.filter(|_| is_same);
+        self.report.withheld = match known {
+            Some(known) => known,
+            None => {
+                let census = store.census(self.publisher)?;
+                census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
+            }
+        };
+        self.memo.withheld = Some(self.report.withheld);
+        Ok(())
+    }
+
     /// Pages that are to be asked for again, and are gone, are not.
     fn forget_gone(&mut self) -> Result<(), VisitError> {
         for key in std::mem::take(&mut self.memo.again) {
@@ -577,6 +602,16 @@ impl Visit<'_> {
     pub(crate) fn has_section(&self, name: &str) -> Result<bool, VisitError> {
         let sections = self.visitor.store.sections(self.publisher)?;
         Ok(sections.iter().any(|section| section.name == name))
+    }
+
+    /// Tells of pages that keep no words, because these would be too many.
+    pub(crate) fn no_room(&mut self, n_pages: u64) {
+        if 0 < n_pages {
+            self.memo.quota = Some(self.visitor.options.quota.bytes);
+            let text = format!("{n_pages} pages keep no words: the quota of bytes is used up");
+            let origin = self.origin.clone();
+            self.report.trouble(&origin, Kind::Policy, text);
+        }
     }
 
     /// Leaves the site alone for a while.

@@ -57,8 +57,8 @@ pub(crate) struct Written {
     /// New pages for which there was no room, and some of them.
     pub(crate) over_quota: u64,
     pub(crate) beyond: Vec<String>,
-    /// Whether pages keep no words because these would be too many.
-    pub(crate) has_no_room: bool,
+    /// Pages that keep no words because these would be too many.
+    pub(crate) without_room: u64,
 }
 
 impl Writer {
@@ -154,7 +154,7 @@ impl Writer {
             }
             let outlook = staging.commit(&Finish::plain())?;
             sum.withheld += outlook.withheld;
-            sum.has_no_room |= 0 < outlook.over_quota;
+            sum.without_room += outlook.over_quota;
         }
         marks.extend(batch.drain(..).flat_map(|page| page.marks));
         self.store.remember_all(&self.lease, marks)?;

@@ -133,16 +133,24 @@ impl SiteArgs {
         store: &dyn Store,
         section: Option<&str>,
     ) -> anyhow::Result<Option<Publisher>> {
-        if self.site.is_some() || section.is_none() {
-            return self.publisher(store);
-        }
+        let Some(name) = section else { return self.publisher(store) };
+        let only = match self.publisher(store)? {
+            Some(named) => named,
+            None => Self::only(store)?,
+        };
+        let has_it = store.sections(only.id)?.iter().any(|section| section.name == name);
+        anyhow::ensure!(has_it, "--section {}: the site has no such section", quoted(name));
+        Ok(Some(only))
+    }
+
+    /// The one site of a replica, where a section is named without one.
+    fn only(store: &dyn Store) -> anyhow::Result<Publisher> {
         let mut publishers = store.publishers()?;
         anyhow::ensure!(
             publishers.len() < 2,
             "--section: the replica has several sites; --site names the one that is meant"
         );
-        let only = publishers.pop().context("--section: the replica has no site")?;
-        Ok(Some(only))
+        publishers.pop().context("--section: the replica has no site")
     }
 
     /// The publisher that is meant, if one is.

@@ -22,8 +22,6 @@ use crate::rules;
 const MOST_PIECES: usize = 24;
 /// How far a head may reach, in bytes.
 const LONGEST_HEAD: usize = 256 << 10;
-/// Text below which a form or a way elsewhere is the whole page.
-const SHORT: usize = 600;
 /// Words a page must have before a share of them says something.
 const FEW_WORDS: usize = 150;
 
@@ -216,11 +214,10 @@ fn closed_of(extraction: &Extraction, bytes: &[u8], now: Timestamp) -> Option<Cl
         }
     }
     let is_later = extraction.page.published.is_some_and(|published| now < published);
-    let is_short = || extraction.page.to_text().len() < SHORT;
-    if is_later || extraction.page.content.is_empty() || (facts.refresh.is_some() && is_short()) {
+    if is_later || extraction.page.content.is_empty() || extraction.only_leads_on() {
         close(Closed::Away);
     }
-    if asks_for_password(bytes) && is_short() {
+    if asks_for_password(bytes) && extraction.is_short() {
         close(Closed::Login);
     }
     closed

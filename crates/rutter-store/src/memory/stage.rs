@@ -297,6 +297,9 @@ impl Staging for MemoryStaging<'_> {
                     section.held = None;
                 }
                 Mode::Delta => {
+                    if finish.mass_deletion == rutter_scp::MassDeletion::Allowed {
+                        section.held = None;
+                    }
                     section.mark = section.mark.max(self.generated);
                     section.deltas_since += 1;
                 }

@@ -6,6 +6,7 @@
 
 use rusqlite::{Transaction, params};
 use rutter_page::Timestamp;
+use rutter_scp::MassDeletion;
 
 use super::books;
 use super::rows::Leaving;
@@ -73,8 +74,11 @@ fn write_section(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<i64, 
         }
         Mode::Visit => (latest, snapshot_at, deltas_since),
     };
-    // What was held back is settled by a snapshot that went through.
-    let held = before.and_then(|section| section.held).filter(|_| flip.mode != Mode::Snapshot);
+    // What was held back is settled by a snapshot that went through, or by
+    // somebody's word.
+    let is_settled = flip.mode == Mode::Snapshot
+        || (flip.mode == Mode::Delta && flip.finish.mass_deletion == MassDeletion::Allowed);
+    let held = before.and_then(|section| section.held).filter(|_| !is_settled);
     transaction.execute(
         "INSERT INTO section
             (publisher, name, state, proved, mark, snapshot_at, deltas_since, pages, held)

@@ -348,6 +348,11 @@ fn mass_deletions_are_held_back(store: &dyn Store) {
     let mut staging = store.stage(&lease, begin("all", Mode::Delta, 6)).unwrap();
     (0..30).for_each(|n| staging.remove(&url(n), Cause::Removed).unwrap());
     assert!(is_held(staging.commit(&Finish::plain())));
+    assert_eq!(store.sections(id).unwrap()[0].held, Some(at(6)));
+    let mut staging = store.stage(&lease, begin("all", Mode::Delta, 6)).unwrap();
+    (0..30).for_each(|n| staging.remove(&url(n), Cause::Removed).unwrap());
+    staging.commit(&word).unwrap();
+    assert_eq!(store.sections(id).unwrap()[0].held, None, "somebody's word settles it");
 }
 
 // D95: a row with digest and without words keeps states equal.

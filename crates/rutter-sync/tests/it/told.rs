@@ -9,7 +9,7 @@ use rutter_store::{ChangeKind, Store};
 use rutter_sync::{Kind, Options};
 use rutter_testkit::server::{Fault, Reply};
 
-use crate::bay::{Bay, SITE, body};
+use crate::bay::{Bay, SITE, at, body, urlset};
 
 const DAY: Duration = Duration::from_hours(24);
 const NOINDEX: &str = "<meta name=robots content=noindex>";
@@ -34,7 +34,7 @@ async fn ours_a_report_counts_what_the_history_tells() {
     bay.html("/a", &body("A", "Other words."));
     bay.html("/b", &format!("{NOINDEX}{}", body("B", "Words.")));
     let report = bay.visit().await;
-    assert_eq!((report.added, report.changed, report.withheld), (0, 1, 1));
+    assert_eq!((report.added, report.changed, report.withheld), (0, 1, 2));
     assert_eq!(events(&bay), [2, 1, 0, 1]);
     // Nor is it removed for anybody.
     bay.sitemap(&[], &["/a"]);
@@ -75,13 +75,17 @@ async fn ours_a_page_that_keeps_its_words_back_is_not_taken_whole_at_every_visit
 
 #[tokio::test]
 async fn ours_a_home_page_that_only_leads_on_is_followed() {
-    for refresh in ["0; url=/en/", "5;URL='/en/'", "0, url=http://harbour.example/en/"] {
+    for refresh in ["0; url=/en/", "5;URL='/en/'", "0, url=http://harbour.example/en/", "0;/en/"] {
         let bay = Bay::new();
-        bay.html("/", &format!("<meta http-equiv=refresh content=\"{refresh}\">"));
+        // With a title it is still no page.
+        bay.html(
+            "/",
+            &format!("<meta http-equiv=refresh content=\"{refresh}\"><title>Go on</title>"),
+        );
         bay.html("/en/", &body("Home", "Words of the home page. <a href=/a>A</a>"));
         bay.html("/a", &body("A", "Words of A."));
         let report = bay.visit().await;
-        assert_eq!(report.rung, Rung::Links);
+        assert_eq!((report.rung, report.left_out["it only leads on"]), (Rung::Links, 1));
         assert_eq!(bay.paths(), ["/a", "/en/"], "{refresh}");
     }
 }
@@ -159,4 +163,87 @@ async fn ours_a_page_that_is_not_there_is_not_used() {
     bay.server.route("/cut", [Reply::ok("text/html", "x").but(Fault::HangUp)]);
     let found = visitor.explain(&site.join("/cut").unwrap()).await.unwrap();
     assert!(found.no_page.is_none() && found.unasked.is_some());
+}
+
+#[tokio::test]
+async fn ours_what_is_left_out_is_told_also_where_nothing_is_looked_for() {
+    let bay = Bay::new();
+    let first = bay.snapshot(5, &[("/a", "a")]);
+    let list = |paths: &[&str], adverts: &[String]| {
+        let urls: String = paths
+            .iter()
+            .map(|path| {
+                format!(
+                    "<url><loc>http://harbour.example{path}</loc><lastmod>{}</lastmod></url>",
+                    at(2)
+                )
+            })
+            .collect();
+        bay.file("/sitemap.xml", "application/xml", urlset(&format!("{}{urls}", adverts.concat())));
+    };
+    bay.robots("user-agent: *\ndisallow: /private\n");
+    bay.file("/map", "application/pdf", "%PDF");
+    list(&["/a", "/map", "/private/x"], std::slice::from_ref(&first));
+    let wanted = |report: &rutter_sync::Report, n_visit: u32| {
+        assert_eq!(report.left_out.get("it is of type application/pdf"), Some(&1), "{n_visit}");
+        assert_eq!(report.left_out.get("robots.txt forbids it"), Some(&1), "{n_visit}");
+    };
+    wanted(&bay.visit().await, 0);
+    bay.clock.advance(DAY);
+    wanted(&bay.visit().await, 1);
+    // After a change to the list too.
+    let second = bay.delta(6, &[("/a", "other words")]);
+    list(&["/a", "/map", "/private/x"], &[first, second]);
+    bay.clock.advance(DAY);
+    let report = bay.visit().await;
+    assert_eq!(report.changed, 1);
+    wanted(&report, 2);
+    bay.clock.advance(DAY);
+    wanted(&bay.visit().await, 3);
+}
+
+#[tokio::test]
+async fn ours_an_arc_sitemap_that_cannot_be_read_is_told() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/a"]);
+    bay.html("/a", &body("A", "Words."));
+    let text = r#"{"pages":[{"url":"http://harbour.example/a","ai_indexable":false}]}"#;
+    bay.file("/arc-sitemap.json", "application/json", text);
+    let report = bay.visit().await;
+    let places: Vec<&str> = report.findings.iter().map(|(place, _)| place.as_str()).collect();
+    assert!(places.contains(&"http://harbour.example/arc-sitemap.json"), "{report:?}");
+}
+
+#[tokio::test]
+async fn ours_a_quota_of_pages_costs_no_more_than_it_lets_in() {
+    let none = Options {
+        quota: rutter_store::Quota { pages: 1, ..rutter_store::Quota::USUAL },
+        ..Options::default()
+    };
+    // A collection that is too large is not replaced by as many requests.
+    let bay = Bay::new();
+    let first = bay.snapshot(5, &[("/a", "a"), ("/b", "b"), ("/c", "c")]);
+    bay.sitemap(&[first], &["/a", "/b", "/c"]);
+    for path in ["/a", "/b", "/c"] {
+        bay.html(path, &body(path, "Words."));
+    }
+    let report = bay.visit_with(none.clone()).await.unwrap();
+    assert_eq!((report.worst(), report.pages), (Some(Kind::Policy), 0));
+    assert!(!bay.server.paths().contains(&"/a".to_owned()), "{:?}", bay.server.paths());
+    // And is here once there is room.
+    assert_eq!(bay.visit().await.added, 3);
+    // Pages one by one are not asked for where there is no room.
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/a", "/b", "/c"]);
+    for path in ["/a", "/b", "/c"] {
+        bay.html(path, &body(path, "Words."));
+    }
+    let settings = rutter_fetch::Settings { connections: 1, ..Bay::settings() };
+    let visitor = bay.visitor_with(settings, none);
+    let report = visitor.visit(&Url::parse(SITE).unwrap(), &()).await.unwrap();
+    assert_eq!((report.worst(), report.pages), (Some(Kind::Policy), 1));
+    let asked = bay.asked(0);
+    let n_pages = ["/a", "/b", "/c"].iter().filter(|path| asked.contains(&(**path).to_owned()));
+    assert_eq!(n_pages.count(), 1);
+    assert!(report.troubles[0].text.ends_with(": 2"), "{report:?}");
 }

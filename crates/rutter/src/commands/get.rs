@@ -65,6 +65,11 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         let is_policy = matches!(row.withheld, Some(Withheld::Robots | Withheld::Consent));
         return Ok(if is_policy { Exit::Refused } else { Exit::Findings });
     }
+    // A site may take a page out of what it delivers because it is closed.
+    if store.arc_entry(&url)?.is_some_and(|arc| !arc.is_allowed) {
+        out.say(format_args!("{}: withheld, {}", visible(&url), meaning(Withheld::Consent)));
+        return Ok(Exit::Refused);
+    }
     match store.tombstone(&url)? {
         Some(gone) => {
             let (url, at, cause) = (visible(&gone.url), gone.at, gone.cause.word());

@@ -11,6 +11,7 @@ use rutter_fetch::Url;
 use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
 use rutter_scp::MassDeletion;
 use rutter_store::{Quota, Store};
+use rutter_sync::plan::Reason;
 use rutter_sync::{Event, Kind, Options, Preview, Proof, Report, VisitError, Visitor, Watcher};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -256,7 +257,7 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
     writeln!(out.data(), "{origin}: by {}, {cost}", rung.name())?;
     writeln!(
         out.data(),
-        "  {}: {added} added, {changed} changed, {removed} removed, {withheld} withheld",
+        "  {}, {withheld} of them withheld: {added} added, {changed} changed, {removed} removed",
         counted(*pages, "page")
     )?;
     for (name, section) in &report.sections {
@@ -291,6 +292,9 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
     for trouble in &report.troubles {
         let weight = if trouble.is_mended { "note" } else { "warning" };
         out.say(format_args!("{weight}: {}: {}", visible(&trouble.place), visible(&trouble.text)));
+    }
+    if report.sections.values().any(|section| section.reason == Reason::Waiting) {
+        out.say("hint: --allow-mass-delete lets pages go, larger quotas let them in");
     }
     let mut by_url: Vec<(String, Findings)> = Vec::new();
     for (url, finding) in &report.findings {
