@@ -255,11 +255,13 @@ fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
     let Report { origin, rung, requests, pages, added, changed, removed, withheld, .. } = report;
     let cost = format!("{}, {}", counted(*requests, "request"), bytes(report.bytes));
     writeln!(out.data(), "{origin}: by {}, {cost}", rung.name())?;
-    writeln!(
-        out.data(),
-        "  {}, {withheld} of them withheld: {added} added, {changed} changed, {removed} removed",
-        counted(*pages, "page")
-    )?;
+    let without = match withheld {
+        0 => String::new(),
+        n => format!(", {n} of them withheld"),
+    };
+    let pages = counted(*pages, "page");
+    let what = format!("{added} added, {changed} changed, {removed} removed");
+    writeln!(out.data(), "  {pages}{without}: {what}")?;
     for (name, section) in &report.sections {
         let proof = if section.is_proved { ", proved" } else { "" };
         writeln!(
