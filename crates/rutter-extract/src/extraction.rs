@@ -128,7 +128,8 @@ impl Extraction {
 
     /// Whether it is there to send readers elsewhere.
     pub fn only_leads_on(&self) -> bool {
-        self.facts.refresh.is_some() && self.is_short()
+        let is_own = |to: &String| *to == self.page.url.as_str();
+        self.facts.leads_to.as_ref().is_some_and(|to| !is_own(to)) && self.is_short()
     }
 
     /// The page as Markdown, with its links, emphasis and code.

@@ -141,6 +141,7 @@ fn replace(
         // It is told again until it is mended, and other ways are gone.
         found.memory.files.remove(url);
         found.offer.arc = None;
+        visit.foreign_arc = Some(url.to_owned());
         return Ok(false);
     }
     let gate = visit.gate.clone();
@@ -150,7 +151,7 @@ fn replace(
 }
 
 /// Why an entry is passed over.
-const FOREIGN: &str = "its ARC entry is of another site";
+pub(crate) const FOREIGN: &str = "its ARC entry is of another site";
 
 /// Whose pages the entries of a file are about; what others are is not this
 /// site's to say (D88).

@@ -131,8 +131,9 @@ pub(crate) async fn collect(
 struct Round {
     learned: Learned,
     ended: Ended,
-    /// Troubles by section and place in the report.
-    troubles: Vec<(String, usize)>,
+    /// Troubles by section and place in the report, and whether another file
+    /// may mend them.
+    troubles: Vec<(String, usize, bool)>,
     /// Sections of which something waits for somebody's word.
     waiting: BTreeSet<String>,
 }
@@ -159,11 +160,13 @@ async fn run(
             let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
             let Lesson::Done(mut applied) = lesson else {
                 has_learned = true;
-                // Another coding holds the same; where there is no room, no
-                // other file of the section finds some.
+                // Another coding holds the same; where there is no room for
+                // all pages or for more, no other file of its kind finds some.
                 let is_same = |it: &&Collection| match &lesson {
                     Lesson::Held(_) => it.generated == advert.generated && it.kind == advert.kind,
-                    Lesson::TooMany(_) => true,
+                    Lesson::TooMany(_) => {
+                        it.kind.since().is_some() == advert.kind.since().is_some()
+                    }
                     _ => false,
                 };
                 let of_section = adverts.values().filter(|it| it.section == advert.section);
@@ -204,6 +207,7 @@ fn learn(
     lesson: Lesson,
 ) -> Result<(), VisitError> {
     let url = &pick.url;
+    let mut may_mend = false;
     let (kind, text) = match lesson {
         Lesson::Done(_) => return Ok(()),
         Lesson::Bad(kind, text) => {
@@ -225,6 +229,12 @@ fn learn(
                 round.learned.bad.insert(url.clone());
             }
             (Kind::Integrity, text)
+        }
+        // A snapshot may have fewer.
+        Lesson::TooMany(text) if pick.since.is_some() => {
+            round.learned.bad.insert(url.clone());
+            may_mend = true;
+            (Kind::Policy, text)
         }
         Lesson::Held(text) | Lesson::TooMany(text) => {
             round.learned.bad.insert(url.clone());
@@ -248,7 +258,8 @@ fn learn(
         outcome: text.clone(),
     };
     visit.visitor.store.note(visit.hold.lease(), &taken)?;
-    round.troubles.push((section.to_owned(), visit.report.troubles.len()));
+    let may_mend = may_mend || kind != Kind::Policy;
+    round.troubles.push((section.to_owned(), visit.report.troubles.len(), may_mend));
     visit.report.trouble(url, kind, text);
     Ok(())
 }
@@ -289,12 +300,12 @@ fn settle(
         }
         // Another file led to the same end.
         let is_current = is_here && (is_mended || 0 < known);
-        for (section, at) in &round.troubles {
+        for (section, at, may_mend) in &round.troubles {
             if section == name
                 && is_current
                 && let Some(trouble) = visit.report.troubles.get_mut(*at)
             {
-                trouble.is_mended = trouble.kind != Kind::Policy;
+                trouble.is_mended = *may_mend;
             }
         }
     }

@@ -26,7 +26,7 @@ use rutter_store::{PageRow, Source, Validator, Withheld};
 use tokio::task::JoinSet;
 
 use crate::collect::Ended;
-use crate::crew::{Crew, Note};
+use crate::crew::{Crew, Failed, Note};
 use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
 use crate::keys::Keys;
@@ -109,11 +109,14 @@ pub(crate) async fn crawl(
     if is_by_links(rung) {
         // Links that a walk found and did not follow are found by no other.
         walked.frontier.close();
-        let mut left = std::mem::take(&mut walked.open);
-        left.extend(walked.frontier.links());
-        keep_left(visit, left)?;
+        let n_over = urls::keep_left(visit, &walked.frontier, [&walked.pending, &walked.open])?;
+        if 0 < n_over {
+            *visit.report.left_out.entry(TOO_MANY_LEFT.to_owned()).or_default() += n_over;
+        }
     }
-    if !walked.is_stopped && !has_failed && !walked.frontier.is_bounded() {
+    let is_short = walked.is_stopped || walked.frontier.is_bounded();
+    visit.is_cut_short |= is_short;
+    if !is_short && !has_failed {
         visit.memo.whole = Some(visit.now);
         if walked.n_open == 0 {
             visit.memo.rest.clear();
@@ -132,12 +135,6 @@ pub(crate) async fn crawl(
         visit.report.better = Some(Better { rung: Rung::Scp, requests: 3, bytes });
     }
     Ok(())
-}
-
-/// Remembers links for the next walk.
-fn keep_left(visit: &Visit<'_>, left: BTreeMap<String, u32>) -> Result<(), VisitError> {
-    let left: Vec<(String, u32)> = left.into_iter().take(urls::MOST_LEFT).collect();
-    visit.shelf.write(urls::LEFT, &left)
 }
 
 fn is_by_links(rung: Rung) -> bool {
@@ -209,6 +206,7 @@ struct Walked<'g> {
     gone: BTreeSet<String>,
     closed: BTreeSet<String>,
     open: BTreeMap<String, u32>,
+    pending: BTreeMap<String, u32>,
     n_asked: u64,
     n_failed: u64,
     n_open: u64,
@@ -368,7 +366,18 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
     /// Ends the threads, counts what they did, and does what waited for them.
     async fn end(self) -> Result<Walked<'g>, VisitError> {
-        let Self { visit, frontier, healthy, gone, closed, mut open, pause, is_stopped, .. } = self;
+        let Self {
+            visit,
+            frontier,
+            healthy,
+            gone,
+            closed,
+            mut open,
+            pending,
+            pause,
+            is_stopped,
+            ..
+        } = self;
         let (crew, n_open) = (self.crew, self.n_open);
         let written = crew.end().await;
         if let Some(until) = pause {
@@ -381,6 +390,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         visit.no_room(written.without_room);
         let n_beyond = written.over_quota + self.n_beyond;
+        let n_open = n_open + written.over_quota;
         if 0 < n_beyond {
             let text = format!("new pages beyond the quota of pages: {n_beyond}");
             let origin = visit.origin.clone();
@@ -396,7 +406,18 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             visit.report.trouble(&origin, Kind::Network, text);
         }
         let (n_asked, n_failed) = (self.n_asked, self.n_failed);
-        Ok(Walked { frontier, healthy, gone, closed, open, n_asked, n_failed, n_open, is_stopped })
+        Ok(Walked {
+            frontier,
+            healthy,
+            gone,
+            closed,
+            open,
+            pending,
+            n_asked,
+            n_failed,
+            n_open,
+            is_stopped,
+        })
     }
 
     /// A page is not waited for any more.
@@ -423,14 +444,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         let store = &visit.visitor.store;
         let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
-        if row.is_none() && self.n_room <= self.n_new {
-            // It would be thrown away.
-            self.n_beyond += 1;
-            if is_by_links(self.rung) {
-                self.open.insert(key.to_owned(), target.depth);
-            }
-            return Ok(false);
-        }
         // What was no page, or withheld its words, is known by a mark of its
         // own: what a page was before says nothing of what stands there now.
         let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
@@ -445,7 +458,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         // Rules that kept the words from us and no longer do.
         let is_again = visit.memo.again.contains(key)
             || row.as_ref().is_some_and(|row| match row.withheld {
-                Some(Withheld::Robots) => true,
+                Some(Withheld::Robots | Withheld::Foreign) => true,
                 Some(Withheld::Quota) => visit.news.has_more_room,
                 _ => false,
             });
@@ -454,6 +467,15 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             if row.is_none() {
                 let why = why_left(visit, key)?;
                 visit.report.leave_out(why);
+            }
+            return Ok(false);
+        }
+        if row.is_none() && self.n_room <= self.n_new {
+            // It would be thrown away.
+            self.n_beyond += 1;
+            self.n_open += 1;
+            if is_by_links(self.rung) {
+                self.open.insert(key.to_owned(), target.depth);
             }
             return Ok(false);
         }
@@ -573,20 +595,23 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         note: Note,
         asking: &mut JoinSet<Asked>,
     ) -> Result<(), VisitError> {
-        if let Some((url, reason, known)) = note.failed {
+        if let Some(Failed { url, why, known, had_row, is_gone }) = note.failed {
             self.n_open += 1;
             if let Some(Validators { etag, last_modified }) = known {
                 let (key, checked) = (url.key(), self.visit.now);
-                let (url, why) = (Mark::Left.of(key), Mark::Why.of(key));
-                let left = Validator { url, etag, last_modified, checked };
-                let etag = Some(reason.clone());
-                let why = Validator { url: why, etag, last_modified: None, checked };
-                self.crew.write(Write::Mark(vec![left, why])).await?;
+                let (left, told) = (Mark::Left.of(key), Mark::Why.of(key));
+                let left = Validator { url: left, etag, last_modified, checked };
+                let etag = Some(why.clone());
+                let told = Validator { url: told, etag, last_modified: None, checked };
+                self.crew.write(Write::Mark(vec![left, told])).await?;
+            }
+            if is_gone {
+                self.gone.insert(url.key().to_owned());
             }
             self.depth = note.depth;
-            self.n_new = self.n_new.saturating_sub(1);
+            self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
             self.settled(url.key()).await?;
-            self.visit.report.leave_out(reason);
+            self.visit.report.leave_out(why);
         }
         if is_by_links(self.rung) && note.depth < DEEPEST {
             for link in &note.links {
@@ -624,10 +649,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     }
 
     fn keep_links(&self) -> Result<(), VisitError> {
-        let mut left = self.open.clone();
-        left.extend(self.pending.iter().map(|(key, depth)| (key.clone(), *depth)));
-        left.extend(self.frontier.links());
-        keep_left(self.visit, left)
+        urls::keep_left(self.visit, &self.frontier, [&self.pending, &self.open]).map(drop)
     }
 
     /// Has what was read committed, where that was long ago.
@@ -646,6 +668,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     }
 }
 
+/// Why a link is not remembered.
+const TOO_MANY_LEFT: &str = "more links than are remembered for the next visit";
 /// Why a link is not followed.
 const TOO_MANY_LINKS: &str = "the page has too many links";
 /// Why a listed address is passed over that was no page and is as it was.

@@ -45,9 +45,20 @@ pub(crate) struct Note {
     pub(crate) page: Option<Box<Ready>>,
     /// The page as it was read, and where a twin is that may say more.
     pub(crate) twin: Option<(Box<Ready>, String)>,
-    /// The page that is none, why, and how to ask whether it still is none,
-    /// where that is worth remembering.
-    pub(crate) failed: Option<(PageUrl<'static>, String, Option<Validators>)>,
+    /// The page that is none.
+    pub(crate) failed: Option<Failed>,
+}
+
+/// An answer that is no page.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) url: PageUrl<'static>,
+    pub(crate) why: String,
+    /// How to ask whether it still is none, where that is worth remembering.
+    pub(crate) known: Option<Validators>,
+    /// Whether there was a page in the replica, and whether it is no more.
+    pub(crate) had_row: bool,
+    pub(crate) is_gone: bool,
 }
 
 /// What a worker sends.
@@ -267,6 +278,7 @@ impl Drop for Alarm<'_> {
 /// Reads one page and hands it on; `None` where nobody takes it.
 fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> Option<Note> {
     let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
+    let had_row = raw.row.is_some();
     let has_words = raw.row.as_ref().is_some_and(|row| row.withheld.is_none());
     let links = Vec::new();
     let nothing = Note { depth, links, n_more_links: 0, page: None, twin: None, failed: None };
@@ -302,7 +314,9 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> O
                 writes.blocking_send(Write::Withhold(key, withheld, Vec::new())).ok()?;
             }
             let known = why.is_lasting().then_some(validators);
-            let failed = Some((url, why.to_string(), known));
+            let is_gone = had_row && why.is_other();
+            let why = why.to_string();
+            let failed = Some(Failed { url, why, known, had_row, is_gone });
             Some(Note { links, n_more_links, failed, ..nothing })
         }
     }

@@ -16,6 +16,9 @@ const WITHHELD_FOR: i64 = 7 * 86_400;
 /// An address that had nothing is asked for again after this, in seconds.
 const GONE_FOR: i64 = 7 * 86_400;
 
+/// An address that had nothing for so long is let go, in seconds.
+const LOST_AFTER: i64 = 90 * 86_400;
+
 /// What is remembered of an address beside what its server said of the page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mark {
@@ -79,4 +82,9 @@ pub(crate) fn is_still_withheld(now: Timestamp, row: &PageRow, known: &Validator
 /// Whether an address that had nothing is left alone for now.
 pub(crate) fn is_gone(now: Timestamp, known: &Validator) -> bool {
     now.seconds_since(known.checked) < GONE_FOR
+}
+
+/// Whether an address that never had anything is not worth asking any more.
+pub(crate) fn is_lost(now: Timestamp, first: Timestamp) -> bool {
+    LOST_AFTER < now.seconds_since(first)
 }

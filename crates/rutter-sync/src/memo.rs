@@ -61,7 +61,7 @@ pub(crate) struct Memo {
     pub(crate) left_out: BTreeMap<String, u64>,
     /// Pages without words, as they were counted last.
     #[serde(default)]
-    pub(crate) withheld: Option<u64>,
+    pub(crate) withheld: Option<Counted>,
     /// Hosts that belonged to the site.
     #[serde(default)]
     pub(crate) hosts: Option<BTreeSet<String>>,
@@ -87,6 +87,16 @@ pub(crate) struct RefusedFile {
     pub(crate) why: String,
     /// When it came.
     pub(crate) at: Timestamp,
+}
+
+/// How many pages had no words, and when that was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    /// The end of the history then.
+    pub(crate) cursor: String,
+    /// All pages of the site then.
+    pub(crate) pages: u64,
+    pub(crate) withheld: u64,
 }
 
 /// How far an ARC sitemap is known.

@@ -62,6 +62,12 @@ impl NoPage {
     pub(crate) fn is_lasting(&self) -> bool {
         !matches!(self, Self::Broken)
     }
+
+    /// Whether the page that was there before is there no more. (One that is
+    /// too long for us, or cannot be decoded, may be.)
+    pub(crate) fn is_other(&self) -> bool {
+        matches!(self, Self::Type(_) | Self::Empty | Self::Onward)
+    }
 }
 
 /// What an answer is that is no page.

@@ -68,10 +68,12 @@ fn stamp(sections: &[Section]) -> u64 {
 }
 
 /// Finds out whether lists have more than collections bring, as far as this
-/// visit can tell. `arc` is an ARC sitemap that changed.
+/// visit can tell. `n_lists` are on offer; `arc` is an ARC sitemap that
+/// changed.
 pub(crate) fn look(
     visit: &mut Visit<'_>,
     gathered: &Gathered,
+    n_lists: usize,
     arc: Option<&str>,
 ) -> Result<(), VisitError> {
     let sections = visit.visitor.store.sections(visit.publisher)?;
@@ -121,7 +123,8 @@ pub(crate) fn look(
     if let Some(arc) = arc {
         look_at_arc(visit, &mut covered, arc)?;
     }
-    if is_listed {
+    // Of some of the lists only, nothing is known about the others.
+    if is_listed && n_lists <= gathered.listed.len() {
         visit.memo.left_out.clear();
         for key in unwanted {
             tell(visit, &key)?;
@@ -135,6 +138,9 @@ fn tell(visit: &mut Visit<'_>, key: &str) -> Result<(), VisitError> {
     let why = match visit.gate.judge(key) {
         Some(Withheld::Robots) => "robots.txt forbids it".to_owned(),
         Some(_) => "it is not for us".to_owned(),
+        None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => {
+            "it is a file and no page".to_owned()
+        }
         None => why_left(visit, key)?,
     };
     *visit.memo.left_out.entry(why).or_default() += 1;

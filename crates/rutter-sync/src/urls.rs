@@ -1,6 +1,6 @@
 //! Where addresses of pages come from, and whether they are all there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rutter_arc::Entry as ArcEntry;
 use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
@@ -78,12 +78,18 @@ pub(crate) async fn of_sitemaps(
     if 0 < n_over {
         *visit.report.left_out.entry("beyond what is listed".to_owned()).or_default() += n_over;
     }
+    if let Some(url) = &visit.foreign_arc {
+        // It was found once more.
+        found.memory.files.remove(url);
+        found.offer.arc = None;
+    }
     let failures = failures(visit, found);
-    let has_failed = !failures.is_empty();
+    let has_failed = failures.iter().any(|(_, kind, _)| kind.is_some());
+    let is_every_list_here = failures.is_empty() && !is_cut(found) && !is_short(found, &lists);
     for (url, kind, text) in failures {
         visit.report.trouble_once(&url, kind, text);
     }
-    let is_whole = n_over == 0 && !has_failed && !is_short(found, &lists) && !is_cut(found);
+    let is_whole = n_over == 0 && is_every_list_here;
     Ok((lists, Filled { is_whole, has_failed }))
 }
 
@@ -107,23 +113,16 @@ fn failures(visit: &Visit<'_>, found: &Discovery) -> Vec<(String, Option<Kind>, 
     };
     let failed = found.looks.iter().filter_map(|look| {
         let is_announced = matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex);
-        let is_guess = matches!(look.by, Clue::UsualPlace | Clue::WellKnown);
-        let (is_meant, kind, text) = match &look.outcome {
-            Outcome::Failed(text) => {
-                (!is_guess || was_list(&look.url), Some(Kind::Network), text.clone())
-            }
-            Outcome::Refused(text) => {
-                (!is_guess || was_list(&look.url), Some(Kind::Policy), text.clone())
-            }
+        let (kind, text) = match &look.outcome {
+            Outcome::Failed(text) => (Some(Kind::Network), text.clone()),
+            Outcome::Refused(text) => (Some(Kind::Policy), text.clone()),
             // A sitemap that is announced and is none hides what it listed.
-            Outcome::Absent(status) => {
-                (is_announced || was_list(&look.url), None, format!("status {status}"))
-            }
-            Outcome::Other(text) => (is_announced || was_list(&look.url), None, text.clone()),
+            Outcome::Absent(status) => (None, format!("status {status}")),
+            Outcome::Other(text) => (None, text.clone()),
             _ => return None,
         };
         let text = format!("{text}; it is not known which pages it lists");
-        is_meant.then(|| (look.url.clone(), kind, text))
+        (is_announced || was_list(&look.url)).then(|| (look.url.clone(), kind, text))
     });
     failed.collect()
 }
@@ -211,6 +210,30 @@ pub(crate) async fn fill(
         }
         Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
     }
+}
+
+/// Remembers links for the next walk, the more likely pages first; gives how
+/// many are too many.
+pub(crate) fn keep_left(
+    visit: &Visit<'_>,
+    frontier: &Frontier<'_>,
+    others: [&BTreeMap<String, u32>; 2],
+) -> Result<u64, VisitError> {
+    let others = others.into_iter().flatten().map(|(key, depth)| (key.clone(), *depth));
+    let mut seen = HashSet::new();
+    let mut n_over = 0;
+    let mut left: Vec<(String, u32)> = Vec::new();
+    for (key, depth) in frontier.links().chain(others) {
+        if left.len() < MOST_LEFT {
+            if seen.insert(key.clone()) {
+                left.push((key, depth));
+            }
+        } else if !seen.contains(&key) {
+            n_over += 1;
+        }
+    }
+    visit.shelf.write(LEFT, &left)?;
+    Ok(n_over)
 }
 
 /// Adds what llms.txt names.

@@ -19,7 +19,7 @@ use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
 use crate::hold::Hold;
 use crate::layers::Gathered;
-use crate::memo::Memo;
+use crate::memo::{Counted, Memo};
 use crate::options::{Event, Options, Watcher};
 use crate::plan::{Held, Learned, Offer, Plan, Policy, Replica, plan};
 use crate::report::{Kind, Report};
@@ -102,8 +102,11 @@ pub(crate) struct Visit<'v> {
     pub(crate) now: Timestamp,
     /// What is otherwise than in the visit before.
     pub(crate) news: News,
-    /// Whether pages were asked for one by one.
+    /// Whether pages were asked for one by one, and not as far as wanted.
     has_walked: bool,
+    pub(crate) is_cut_short: bool,
+    /// An ARC sitemap that speaks of other sites only.
+    pub(crate) foreign_arc: Option<String>,
     /// Where the history of the replica stood.
     since: Cursor,
     /// What collections brought.
@@ -262,6 +265,8 @@ impl Visitor {
             now,
             news: News { is_first, has_other_hosts, has_more_room },
             has_walked: false,
+            is_cut_short: false,
+            foreign_arc: None,
             since,
             brought,
             held,
@@ -305,9 +310,11 @@ impl Visit<'_> {
             self.memo.lost = None;
             collect::collect(self, &adverts).await?
         };
+        self.is_cut_short |= !ended.hopeless.is_empty();
         self.name_rung(&ended);
         let arc = found.offer.arc.as_ref().map(|arc| arc.url.as_str());
-        rest::look(self, &gathered, arc.filter(|_| has_arc_changed))?;
+        let n_lists = found.offer.sitemaps.len();
+        rest::look(self, &gathered, n_lists, arc.filter(|_| has_arc_changed))?;
         rest::look_further(self, &found);
         self.fall_back(&mut found, gathered, &ended, !adverts.is_empty()).await?;
         Ok(found)
@@ -380,8 +387,9 @@ impl Visit<'_> {
         {
             self.judge_again(store.as_ref())?;
         }
-        if self.news.has_more_room {
-            self.memo.quota = None;
+        if has_robots_changed || self.news.has_other_hosts {
+            // Lists may have what was not to be asked for before.
+            self.memo.rest.insert(String::new());
         }
         self.memo.robots = robots;
         Ok(())
@@ -518,12 +526,17 @@ impl Visit<'_> {
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
         // What was not looked for in this visit is left out as before.
-        if self.has_walked {
-            self.memo.left_out = self.report.left_out.clone();
-        } else {
+        if !self.has_walked {
             for (reason, n) in &self.memo.left_out {
                 *self.report.left_out.entry(reason.clone()).or_default() += n;
             }
+        } else if !self.is_cut_short {
+            self.memo.left_out = self.report.left_out.clone();
+            self.memo.left_out.remove(arc::FOREIGN);
+        }
+        if self.news.has_more_room && !self.is_cut_short {
+            let now = self.visitor.options.quota.bytes;
+            self.memo.quota = self.memo.quota.filter(|quota| *quota == now);
         }
         self.forget_gone()?;
         self.count()?;
@@ -567,17 +580,27 @@ impl Visit<'_> {
         self.report.removed = happened.removed;
         let publisher = store.publisher(&self.origin)?;
         self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
-        // Counting looks at every page, so it is done where something happened.
-        let is_same = happened == Happened::default() && self.report.withheld == 0;
-        let known = self.memo.withheld.filter(|_| is_same);
-        self.report.withheld = match known {
-            Some(known) => known,
-            None => {
+        // Counting looks at every page. It is not done where nothing happened
+        // since, or where all had words and what happened accounts for all.
+        let (pages, cursor) = (self.report.pages, store.cursor()?);
+        let holds = |known: &Counted| -> Result<bool, VisitError> {
+            let then = Cursor::parse(&known.cursor).filter(|then| then.store == cursor.store);
+            let Some(then) = then else { return Ok(false) };
+            let since = store.happened_since(self.publisher, then)?;
+            let is_quiet = since == Happened::default() && known.pages == pages;
+            let has_all = known.withheld + self.report.withheld + since.withheld == 0
+                && known.pages + since.added == pages + since.removed;
+            Ok(is_quiet || has_all)
+        };
+        let n = match &self.memo.withheld {
+            Some(known) if holds(known)? => known.withheld,
+            _ => {
                 let census = store.census(self.publisher)?;
                 census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
             }
         };
-        self.memo.withheld = Some(self.report.withheld);
+        self.report.withheld = n;
+        self.memo.withheld = Some(Counted { cursor: cursor.to_string(), pages, withheld: n });
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use rutter_fetch::{Body, Cause, FetchError, Fetched, Refused, What};
-use rutter_page::PageUrl;
+use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{PageRow, Validator, Withheld};
 
 use super::{MOST_FAULTS, Walk, why_left};
@@ -13,7 +13,7 @@ use crate::consent;
 use crate::error::VisitError;
 use crate::frontier::Target;
 use crate::gate::key_of;
-use crate::mark::Mark;
+use crate::mark::{Mark, is_lost};
 use crate::report::Kind;
 use crate::writer::Write;
 
@@ -101,7 +101,8 @@ impl Walk<'_, '_, '_> {
             let url = Mark::Moved.of(&key);
             marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
             if self.ends_without_page(&key) {
-                marks.push(mark(Mark::Gone.of(&key)));
+                let url = Mark::Gone.of(&key);
+                marks.push(Validator { etag: None, last_modified: None, ..mark(url) });
             }
             self.gone.insert(key);
             self.frontier.note(&found);
@@ -174,8 +175,14 @@ impl Walk<'_, '_, '_> {
     /// while.
     pub(super) async fn settled(&mut self, key: &str) -> Result<(), VisitError> {
         if self.ends_without_page(key) {
+            // With the first time it was so: after some months it is let go.
             let (url, checked) = (Mark::Gone.of(key), self.visit.now);
-            let mark = Validator { url, etag: None, last_modified: None, checked };
+            let known = self.visit.visitor.store.validator(&url)?.and_then(|mark| mark.etag);
+            let first = known.unwrap_or_else(|| checked.to_string());
+            if Timestamp::parse(&first).is_ok_and(|first| is_lost(checked, first)) {
+                self.open.remove(key);
+            }
+            let mark = Validator { url, etag: Some(first), last_modified: None, checked };
             self.crew.write(Write::Mark(vec![mark])).await?;
         }
         self.tried(key).await

@@ -248,6 +248,15 @@ async fn ours_an_arc_sitemap_of_another_site_opens_nothing() {
         assert_eq!(report.left_out["its ARC entry is of another site"], 2);
         assert_eq!(words(&bay, "/a"), None, "it stays closed");
     }
+    // Also where lists are looked for once more, beside collections.
+    let first = bay.snapshot(5, &[("/a", "a")]);
+    bay.sitemap(&[first], &["/a", "/b"]);
+    for _ in 0..3 {
+        bay.clock.advance(DAY);
+        let report = bay.visit().await;
+        assert_eq!((report.rung, report.worst()), (Rung::Scp, Some(Kind::Integrity)));
+        assert_eq!(words(&bay, "/a"), None, "it stays closed");
+    }
     // It is the same site.
     bay.clock.advance(DAY);
     let report = bay.visit_with(aliases(&["http://www.harbour.example"])).await.unwrap();
@@ -328,4 +337,74 @@ async fn ours_a_site_at_which_something_was_is_remembered() {
     bay.clock.advance(DAY);
     bay.visit().await;
     assert_eq!(bay.store.publishers().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn ours_a_page_that_became_something_else_goes() {
+    let onward = "<meta http-equiv=refresh content='0; url=/b'><title>Moved</title>";
+    let pdf = Reply::file("application/pdf", "\"2\"", "%PDF");
+    let html = |text: &str| Reply::ok("text/html", format!("<html lang=en>{text}</html>"));
+    for reply in [html(onward), html("<p></p>"), pdf] {
+        let bay = Bay::new();
+        bay.sitemap(&[], &["/a", "/b", "/c"]);
+        self::html(&bay, &["/a", "/b", "/c"]);
+        bay.visit().await;
+        bay.server.route("/a", [reply]);
+        bay.clock.advance(DAY);
+        let report = bay.visit().await;
+        assert_eq!((report.removed, bay.paths()), (1, vec!["/b".to_owned(), "/c".to_owned()]));
+    }
+    // One that only reads itself again is a page, however short.
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/a", "/b"]);
+    for (path, to) in [("/a", "300"), ("/b", "300; url=/b")] {
+        bay.html(
+            path,
+            &format!("<meta http-equiv=refresh content='{to}'>{}", body("Tide", "High water.")),
+        );
+    }
+    bay.visit().await;
+    assert_eq!(bay.paths(), ["/a", "/b"]);
+}
+
+#[tokio::test]
+async fn ours_a_quota_lets_in_what_fits() {
+    // Changes would be too many; the snapshot has as many as may be.
+    let bay = Bay::new();
+    let long = "x".repeat(200_000);
+    let first = bay.snapshot(5, &[("/a", "a"), ("/long", &long)]);
+    bay.sitemap(&[first], &[]);
+    bay.visit_with(quota(2, 1 << 30)).await.unwrap();
+    let delta = bay.delta(6, &[("/c", "c")]);
+    let second = bay.snapshot(6, &[("/c", "c"), ("/long", &long)]);
+    bay.sitemap(&[delta, second], &[]);
+    let report = bay.visit_with(quota(2, 1 << 30)).await.unwrap();
+    assert_eq!((report.worst(), bay.paths()), (None, vec!["/c".to_owned(), "/long".to_owned()]));
+    // Beside a collection: what had no room comes with a larger quota.
+    let bay = Bay::new();
+    let first = bay.snapshot(5, &[("/a", "a")]);
+    bay.sitemap(&[first], &["/a", "/extra"]);
+    html(&bay, &["/extra"]);
+    let report = bay.visit_with(quota(1, 1 << 30)).await.unwrap();
+    assert_eq!((report.worst(), bay.paths().len()), (Some(Kind::Policy), 1));
+    assert_eq!(days_until(&bay, "/extra", 3).await, Some(1));
+}
+
+#[tokio::test]
+async fn ours_rules_that_open_a_listed_page_bring_it() {
+    let bay = Bay::new();
+    bay.robots("user-agent: *\ndisallow: /private\n");
+    let first = bay.snapshot(5, &[("/a", "a")]);
+    bay.sitemap(&[first], &["/a", "/private/x"]);
+    html(&bay, &["/private/x"]);
+    assert_eq!(bay.visit().await.left_out["robots.txt forbids it"], 1);
+    bay.robots("user-agent: *\nallow: /\n");
+    assert!(days_until(&bay, "/private/x", 3).await <= Some(2));
+    let report = bay.visit().await;
+    assert_eq!(report.left_out.get("robots.txt forbids it"), None, "{report:?}");
+    // A home page that is closed is no list that failed.
+    bay.robots("user-agent: *\ndisallow: /$\n");
+    bay.clock.advance(2 * DAY);
+    let report = bay.visit().await;
+    assert_eq!((report.worst(), bay.paths().len()), (None, 2), "{report:?}");
 }
