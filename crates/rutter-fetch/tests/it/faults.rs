@@ -35,10 +35,10 @@ async fn ours_every_phase_has_its_deadline() {
 #[tokio::test] // D06 of reliability.md
 async fn ours_a_slow_large_file_is_waited_for() {
     let bay = once();
-    let long = page(&"x".repeat(4_000_000)).but(Fault::Dribble(40_000, s(20)));
+    let long = page(&"x".repeat(1_600_000)).but(Fault::Dribble(16_000, s(20)));
     bay.server.route("/all.scp", [long]);
     let ask = Request::new(url("http://harbour.example/all.scp"), What::Collection);
-    assert_eq!(bay.client.fetch(&ask).await.unwrap().wire_bytes, 4_000_000);
+    assert_eq!(bay.client.fetch(&ask).await.unwrap().wire_bytes, 1_600_000);
 }
 
 #[tokio::test] // D06 of reliability.md
