@@ -26,7 +26,7 @@ fn ours_new_bytes_have_a_new_date() {
     let page = folder.path().join("site/docs/tides-api.html");
     let text = fs::read_to_string(&page).unwrap();
     fs::write(&page, text.replace("</body>", "<!-- a new menu --></body>")).unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     // A closed page shows that the build was read.
     let come = |path: &str| {
         serving.signal("-HUP");
