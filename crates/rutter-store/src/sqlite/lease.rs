@@ -36,11 +36,13 @@ fn is_dead(holder: &str) -> bool {
 }
 
 /// When a process began, in ticks of the machine; its number may be used again.
+/// `None` where it is no more, also where nobody has asked how it ended.
 fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program may hold anything, brackets included.
     let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(19).map(str::to_owned)
+    let is_over = rest.starts_with(['Z', 'X']);
+    rest.split(' ').nth(19).filter(|_| !is_over).map(str::to_owned)
 }
 
 fn machine() -> String {
@@ -191,6 +193,16 @@ mod tests {
             assert!(is_dead(&me.replace(&format!("started {start}"), "started 1")));
         }
         assert!(!is_dead("process 1 (started 1, elsewhere)"));
+        // One that ended and was not asked how still has its number.
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = child.id();
+        let holder = format!("process {pid} (started {}, {})", started(pid).unwrap(), machine());
+        assert!(!is_dead(&holder));
+        child.kill().unwrap();
+        while !is_dead(&holder) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
         assert!(!is_dead("somebody"));
         assert!(!is_dead("process 4000000000"));
     }
