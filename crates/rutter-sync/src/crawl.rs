@@ -522,7 +522,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         self.depth = target.depth;
         let (done, known) = (self.n_done, self.frontier.n_known());
         self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
-        self.commit_in_time()?;
+        self.commit_in_time().await?;
         let key = target.url.as_str().to_owned();
         self.unwanted(&key);
         match answer {
@@ -563,7 +563,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
     /// Gives a page to the workers, or keeps it until the templates are known.
     async fn hand_over(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
-        self.n_new += u64::from(raw.row.is_none() && raw.instead_of.is_none());
         if let Some((_, waiting, size)) = &mut self.sample {
             if let Body::Memory(bytes) = &raw.answer.body {
                 *size += bytes.len();
@@ -641,28 +640,24 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     /// the pages that lead there. They may never tell again.
     async fn save(&mut self) -> Result<(), VisitError> {
         if is_by_links(self.rung) {
-            self.keep_links()?;
+            urls::keep_left(self.visit, &self.frontier, [&self.pending, &self.open])?;
             self.unsaved = (0, 0);
             self.crew.write(Write::Commit).await?;
         }
         Ok(())
     }
 
-    fn keep_links(&self) -> Result<(), VisitError> {
-        urls::keep_left(self.visit, &self.frontier, [&self.pending, &self.open]).map(drop)
-    }
-
     /// Has what was read committed, where that was long ago.
-    fn commit_in_time(&mut self) -> Result<(), VisitError> {
+    async fn commit_in_time(&mut self) -> Result<(), VisitError> {
         let moment = self.visit.visitor.client.means().clock.moment();
         if moment < self.committed + COMMITTED_EVERY {
             return Ok(());
         }
         if is_by_links(self.rung) {
-            self.keep_links()?;
-        }
-        if self.crew.try_write(Write::Commit) {
-            (self.committed, self.unsaved) = (moment, (0, 0));
+            self.save().await?;
+            self.committed = moment;
+        } else if self.crew.try_write(Write::Commit) {
+            self.committed = moment;
         }
         Ok(())
     }

@@ -387,7 +387,8 @@ impl Visit<'_> {
         {
             self.judge_again(store.as_ref())?;
         }
-        if has_robots_changed || self.news.has_other_hosts {
+        let has_other_rules = has_robots_changed && self.memo.robots.is_some();
+        if has_other_rules || self.news.has_other_hosts {
             // Lists may have what was not to be asked for before.
             self.memo.rest.insert(String::new());
         }

@@ -120,6 +120,7 @@ impl Walk<'_, '_, '_> {
             }
         }
         let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
+        self.n_new += u64::from(row.is_none());
         let raw = self.raw(url, answer, row, marks);
         self.hand_over(raw, target.depth).await
     }

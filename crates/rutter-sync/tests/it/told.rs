@@ -247,3 +247,17 @@ async fn ours_a_quota_of_pages_costs_no_more_than_it_lets_in() {
     assert_eq!(n_pages.count(), 1);
     assert!(report.troubles[0].text.ends_with(": 2"), "{report:?}");
 }
+
+#[tokio::test]
+async fn ours_a_quota_counts_every_page_once() {
+    // More than templates are learned from, and as many as there is room for.
+    let bay = Bay::new();
+    let paths: Vec<String> = (0..230).map(|n| format!("/{n}")).collect();
+    for path in &paths {
+        bay.html(path, &body(path, "Words of this page."));
+    }
+    bay.sitemap(&[], &paths.iter().map(String::as_str).collect::<Vec<_>>());
+    let quota = rutter_store::Quota { pages: 230, ..rutter_store::Quota::USUAL };
+    let report = bay.visit_with(Options { quota, ..Options::default() }).await.unwrap();
+    assert_eq!((report.worst(), report.added), (None, 230));
+}
