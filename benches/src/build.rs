@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rutter_build::{Base, Listener, Outcome, Oversize, Plan, build};
+use rutter_build::{Base, Listener, Outcome, Plan, build};
 use rutter_finding::Finding;
 use rutter_page::Timestamp;
 
@@ -43,7 +43,6 @@ pub(crate) fn build_site(
     let mut plan = Plan::new(site.to_owned(), state.to_owned(), base, now);
     plan.out = out;
     // The large site has four pages of more blocks than a collection may hold.
-    plan.oversize = Oversize::Omit;
     let outcome = build(&plan, &mut Deaf)?;
     fs::write(state.join("day"), (days + 1).to_string())?;
     Ok(outcome)

@@ -43,9 +43,6 @@ pub(crate) struct Plan {
     pub(crate) only: Option<String>,
 }
 
-/// Pages of the large site with more blocks than a collection may hold: they
-/// are in no replica.
-const OVERSIZE: u64 = 4;
 /// What a sync may hold, in megabytes.
 const MEMORY: f64 = 128.0;
 
@@ -273,7 +270,7 @@ fn by_html(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> 
         let (cost, n_requests) = place.sync("replica.db")?;
         say("sync", cost, n_requests);
         let n_pages = place.pages("replica.db")?;
-        ensure!(n_pages + OVERSIZE == n_listed as u64, "{n_pages} of {n_listed} pages");
+        ensure!(n_pages == n_listed as u64, "{n_pages} of {n_listed} pages");
         ours.push(n_pages as f64 / cost.seconds);
         peak = f64::max(peak, cost.peak);
         wget.push(place.wget(&plan.home)?.rate());

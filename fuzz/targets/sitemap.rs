@@ -7,8 +7,16 @@ use std::io::{BufRead, BufReader};
 use rutter_finding::Finding;
 use rutter_signpost::sitemap::{Item, Limits, Push, Reader, UrlsetWriter, is_sitemap};
 
-const LIMITS: Limits =
-    Limits { bytes: 1 << 20, urls: 100, depth: 8, loc: 200, text: 4096, attributes: 16 };
+const LIMITS: Limits = Limits {
+    bytes: 1 << 20,
+    urls: 100,
+    depth: 8,
+    loc: 200,
+    text: 4096,
+    attributes: 16,
+    alternates: 8,
+    extensions: 8,
+};
 
 fn read(input: impl BufRead) -> (Vec<Item>, Vec<Finding>, Option<String>) {
     let mut reader = Reader::new(input, LIMITS);

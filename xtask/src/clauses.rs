@@ -14,6 +14,8 @@ use anyhow::{Context, ensure};
 use crate::{root, tidy};
 
 const UNTESTED: &str = "conformance/untested.tsv";
+const STRENGTHENED: &str = "conformance/strengthened.tsv";
+const WEAK: &str = "conformance/weak.tsv";
 const SPECS: [(&str, &str); 3] =
     [("SCP-", "SCP 0.1"), ("ARC-", "ARC Appendix E 2.1"), ("SPX-", "SPXI-Sitemap 1.0")];
 
@@ -65,7 +67,9 @@ pub(crate) fn check() -> anyhow::Result<()> {
         }
     }
     let known: BTreeSet<&String> = clauses.iter().map(|clause| &clause.id).collect();
-    let named_or_listed = named.keys().chain(untested.keys());
+    let (strengthened, weak) = (table(STRENGTHENED)?, table(WEAK)?);
+    let listed = untested.keys().chain(strengthened.keys()).chain(weak.keys());
+    let named_or_listed = named.keys().chain(listed);
     faults.extend(
         named_or_listed.filter(|id| !known.contains(id)).map(|id| format!("there is no {id}")),
     );
@@ -79,7 +83,7 @@ pub(crate) fn document() -> anyhow::Result<String> {
     let (named, untested, clauses) = (named()?, untested()?, clauses()?);
     let mut out = String::from(
         "# Conformance\n\n\
-         Written by `cargo xtask docs` from `conformance/requirements.tsv`, the tests, and `conformance/untested.tsv`.\n\
+         Written by `cargo xtask docs` from `conformance/requirements.tsv`, the tests, `conformance/untested.tsv`, `conformance/strengthened.tsv` and `conformance/weak.tsv`.\n\
          A clause counts as covered when a test or a conformance vector names it; `cargo xtask clauses` lists each with the number of files that do.\n\n\
          | specification | clauses | covered | of the MUSTs |\n|---|---|---|---|\n",
     );
@@ -101,20 +105,44 @@ pub(crate) fn document() -> anyhow::Result<String> {
             writeln!(out, "| {id} | {level}: {text} | {side} | {reason} |")?;
         }
     }
+    out.push_str(
+        "\n## Tests that were strengthened\n\n\
+         The first test of these clauses proved only a part of the clause, or one side of it.\n\n\
+         | clause | what the test shows now |\n|---|---|\n",
+    );
+    let strengthened = table(STRENGTHENED)?;
+    let in_order = |table: &BTreeMap<String, String>, out: &mut String| -> anyhow::Result<()> {
+        for clause in &clauses {
+            if let Some(text) = table.get(&clause.id) {
+                writeln!(out, "| {} | {text} |", clause.id)?;
+            }
+        }
+        Ok(())
+    };
+    in_order(&strengthened, &mut out)?;
+    out.push_str(
+        "\n## Tests that prove a part\n\n\
+         The tests of these clauses cannot fail for every way to break the clause.\n\n\
+         | clause | what is not proved |\n|---|---|\n",
+    );
+    in_order(&table(WEAK)?, &mut out)?;
     Ok(out)
 }
 
 /// Clauses that no test can prove, and why.
 fn untested() -> anyhow::Result<BTreeMap<String, String>> {
-    let text = fs::read_to_string(root().join(UNTESTED)).context(UNTESTED)?;
-    text.lines()
-        .skip(1)
-        .map(|line| {
-            let (id, reason) =
-                line.split_once('\t').with_context(|| format!("{UNTESTED}: {line}"))?;
-            Ok((id.to_owned(), reason.to_owned()))
-        })
-        .collect()
+    table(UNTESTED)
+}
+
+/// A file with a clause id and a text on each line, below a line of names.
+fn table(name: &str) -> anyhow::Result<BTreeMap<String, String>> {
+    let text = fs::read_to_string(root().join(name)).with_context(|| name.to_owned())?;
+    let rows = text.lines().skip(1).filter(|line| !line.is_empty());
+    rows.map(|line| {
+        let (id, text) = line.split_once('\t').with_context(|| format!("{name}: {line}"))?;
+        Ok((id.to_owned(), text.to_owned()))
+    })
+    .collect()
 }
 
 fn clauses() -> anyhow::Result<Vec<Clause>> {

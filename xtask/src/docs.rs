@@ -11,8 +11,8 @@ const PARTS: [(&str, &str); 5] = [
     ("cli", "docs/cli.md"),
     ("config", "docs/config.md"),
     ("rules", "docs/rules.md"),
-    ("schema", "docs/rutter.schema.json"),
-    ("entity-schema", "docs/entity.schema.json"),
+    ("schema", "docs/schemas/rutter.schema.json"),
+    ("entity-schema", "docs/schemas/entity.schema.json"),
 ];
 
 const CONFORMANCE: &str = "docs/conformance.md";

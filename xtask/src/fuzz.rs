@@ -16,6 +16,9 @@ const FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
     -C llvm-args=-sanitizer-coverage-trace-compares \
     -C codegen-units=1";
 
+/// Seconds from which on a run is a long one.
+const LONG: u64 = 300;
+
 /// Builds every target, so that none rots.
 pub(crate) fn build() -> anyhow::Result<()> {
     outside::need("c++", "g++")?;
@@ -37,7 +40,11 @@ pub(crate) fn run_for(target: &str, seconds: u64) -> anyhow::Result<()> {
     fs::create_dir_all(&artifacts)?;
     let mut command = Command::new(program);
     command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
-    command.args(["-max_len=16384", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1"]);
+    // A long run also tries pages as long as those of the web.
+    let is_page = matches!(target, "html" | "page_line");
+    let most = if is_page && LONG <= seconds { 4 << 20 } else { 16 << 10 };
+    command.arg(format!("-max_len={most}"));
+    command.args(["-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1"]);
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
     run(&mut command)
 }

@@ -8,10 +8,15 @@
 mod agents;
 mod browser;
 mod clauses;
+mod deny;
 mod docs;
 mod fuzz;
+mod generators;
+mod growth;
 mod interop;
+mod markdown;
 mod outside;
+mod release;
 mod schemaorg;
 mod score;
 mod signpost;
@@ -29,10 +34,16 @@ const USAGE: &str = "usage: cargo xtask CHORE
   clauses [SPEC]   which clauses of the specifications a test names, and which none
   docs [--check]   write what docs/ gets from the program, or see that it is up to date
   browser          the HTML report of `rutter check` in Chromium, with pictures to look at
+  deny             licences, bans and sources of dependencies, by cargo-deny
+  release [--twice]   build target/release/rutter without paths of this machine; twice:
+                   build it again elsewhere and compare the bytes
+  markdown         hostile pages as Markdown, rendered by others, in Chromium: nothing runs
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
                    robots verdicts, sitemaps, schemas and SPXI indexes where the folder has them
+  generators [NAME...]   sites of eight real generators: built, checked, addresses compared
+                   (a long run: installs the generators the first time)
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
   schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
@@ -49,6 +60,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench sync [--only scp|layers|html|many|large] [--scrapy N]   `rutter sync` beside scrapy,
                    wget, and curl with check and a bare insert
   load             `rutter serve` with slow clients, swaps under load and kills
+  growth [--size BYTES] [READER [CASE]]   worst cases of every reader of foreign bytes: steps
+                   at 1, 2 and 4 times the size (16 KiB); fails where they are not linear
   fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
 
 fn main() -> ExitCode {
@@ -61,13 +74,18 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["browser"] => browser::pictures(),
+        ["deny"] => deny::check(),
+        ["release", rest @ ..] => release::run_args(rest),
+        ["markdown"] => markdown::check(),
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", folder] => score::outside(folder),
+        ["generators", rest @ ..] => generators::run_named(rest),
         ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),
         ["bench", rest @ ..] => bench(rest),
         ["load", rest @ ..] => load(rest),
+        ["growth", rest @ ..] => growth::run_args(rest),
         ["fuzz", target, rest @ ..] => fuzz::run_args(target, rest),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
@@ -84,6 +102,7 @@ fn main() -> ExitCode {
 fn test() -> anyhow::Result<()> {
     run(cargo(&["fmt", "--all", "--check"]))?;
     tidy::run()?;
+    deny::check()?;
     let lints =
         ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     run(cargo(&lints))?;
@@ -98,6 +117,7 @@ fn test() -> anyhow::Result<()> {
     signpost::schemas(None)?;
     signpost::built_site(None)?;
     browser::check()?;
+    markdown::check()?;
     fuzz::build()?;
     println!("xtask test: everything passed");
     Ok(())
@@ -165,9 +185,7 @@ fn load(rest: &[&str]) -> anyhow::Result<()> {
 
 /// The program as it is released.
 fn release() -> anyhow::Result<PathBuf> {
-    run(cargo(&["build", "--release", "--quiet", "--package", "rutter"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target.unwrap_or_else(|| root().join("target")).join("release/rutter"))
+    release::build(&release::target())
 }
 
 /// The folder of the workspace.

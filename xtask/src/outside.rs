@@ -19,6 +19,21 @@ pub(crate) fn need(program: &str, package: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Makes sure a Debian package is there that holds no program.
+pub(crate) fn need_package(package: &str) -> anyhow::Result<()> {
+    let is_there = || {
+        let status = Command::new("dpkg").args(["--status", package]).output();
+        status.is_ok_and(|out| out.status.success())
+    };
+    if !is_there() {
+        install(package)?;
+    }
+    if !is_there() {
+        bail!("the package {package} is missing (apt-get install {package})");
+    }
+    Ok(())
+}
+
 /// Installs a Debian package where we may; does nothing elsewhere.
 fn install(package: &str) -> anyhow::Result<()> {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|out| out.stdout == b"0\n");
@@ -75,4 +90,25 @@ pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
     run(Command::new(&python).args(pip).args(packages))
         .with_context(|| format!("cannot install {} with pip", packages.join(", ")))?;
     Ok(python)
+}
+
+/// A folder under target/ whose `node_modules` has these packages of npm.
+pub(crate) fn npm(packages: &[&str]) -> anyhow::Result<PathBuf> {
+    need("node", "nodejs")?;
+    need("npm", "npm")?;
+    let folder = root().join("target/xtask/node");
+    std::fs::create_dir_all(&folder)?;
+    let has_all = packages.iter().all(|package| {
+        let (name, version) = package.rsplit_once('@').unwrap_or((package, ""));
+        let manifest = folder.join("node_modules").join(name).join("package.json");
+        let text = std::fs::read_to_string(manifest).unwrap_or_default();
+        text.contains(&format!("\"version\": \"{version}\""))
+    });
+    if !has_all {
+        let npm =
+            ["install", "--no-audit", "--no-fund", "--silent", "--no-save", "--ignore-scripts"];
+        run(Command::new("npm").args(npm).args(packages).current_dir(&folder))
+            .with_context(|| format!("cannot install {} with npm", packages.join(", ")))?;
+    }
+    Ok(folder)
 }

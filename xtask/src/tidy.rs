@@ -13,6 +13,7 @@ use crate::{cargo, root};
 /// Which of our crates each may lean on. `rutter-testkit` is for tests only.
 const EDGES: &[(&str, &[&str])] = &[
     ("rutter-finding", &[]),
+    ("rutter-root", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
     ("rutter-extract", &["rutter-finding", "rutter-page"]),
@@ -58,6 +59,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-extract",
             "rutter-finding",
             "rutter-page",
+            "rutter-root",
             "rutter-scp",
             "rutter-signpost",
             "rutter-spxi",
@@ -78,7 +80,17 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-survival",
         ],
     ),
-    ("rutter-serve", &["rutter-arc", "rutter-finding", "rutter-logs", "rutter-page"]),
+    (
+        "rutter-serve",
+        &[
+            "rutter-arc",
+            "rutter-finding",
+            "rutter-logs",
+            "rutter-page",
+            "rutter-root",
+            "rutter-scp",
+        ],
+    ),
     (
         "rutter",
         &[
@@ -108,14 +120,17 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-build",
             "rutter-check",
             "rutter-extract",
+            "rutter-fetch",
             "rutter-finding",
             "rutter-logs",
             "rutter-page",
             "rutter-scp",
+            "rutter-serve",
             "rutter-signpost",
             "rutter-spxi",
             "rutter-store",
             "rutter-survival",
+            "rutter-sync",
             "rutter-testkit",
         ],
     ),

@@ -73,7 +73,7 @@ impl<'p> Place<'p> {
         let base = self.origin();
         let mut command = Command::new(&self.plan.rutter);
         command.arg("build").arg(&self.source).args(["--base-url", &base]);
-        command.args(["--out", "public", "--state", "state", "--oversize", "omit"]).args(args);
+        command.args(["--out", "public", "--state", "state"]).args(args);
         let output = command.current_dir(&self.folder).output()?;
         ensure!(output.status.success(), "build: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())

@@ -151,6 +151,10 @@ def head():
          schema=True)
     case("version-missing", "No version.", "ARC-038 ARC-042", doc(arc_sitemap_version=...), "AR008", schema=False,
          called="arc-sitemap.json")
+    for name, version in [("word", "abc"), ("empty", ""), ("blank", " "), ("true", True), ("letter", "v2.1")]:
+        case(f"version-{name}", "A version without a number is refused.", "ARC-038 D61", doc(arc_sitemap_version=version),
+             reason="AR007", called="arc-sitemap.json")
+    case("version-major", "The major version alone.", "ARC-043 D61", doc(arc_sitemap_version="2"), "AR009")
     case("version-number", "The version is a number.", "ARC-043", doc(arc_sitemap_version=2.1), "AR009", schema=False)
     case("site-missing", "No site.", "ARC-042", doc(site=...), "AR010", schema=False)
     case("site-relative", "The site is no address.", "ARC-044", doc(site="harbour.example"), "AR011", schema=False)

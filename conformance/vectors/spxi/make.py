@@ -30,7 +30,7 @@ GRAVITY = {
     **{code: "advice" for code in (
         "SX007 SX012 SX015 SX017 SX028 SX030 SX031 SX032 SX033 SX035 SX036 SX043 SX052 SX060 SX066 "
         "SX082 SX083 SX092 SX094 SX095 SX096 SX097 SX098 SX099 SX102 SX103 SX104 SX105 SX106").split()},
-    **{code: "hint" for code in "SX021 SX029 SX042 SX068 SX069 SX070 SX090 SX093 SX108".split()},
+    **{code: "hint" for code in "SX021 SX029 SX042 SX068 SX069 SX070 SX071 SX072 SX078 SX090 SX093 SX108".split()},
 }
 
 CASES = []
@@ -219,7 +219,8 @@ def shapes():
               "https://lights.example/types#Beacon"])],
                **{"@context": {**CONTEXT, "port": SITE + "/types#"}}), entities=6)
     case("fragments", "Two entities of one page.", "SPX-021 D65", index(entity("/north#tower"), entity("/north#lamp")), entities=2)
-    case("entities-none", "A site without entities yet.", "SPX-017", index(**{"spxi:hasEntity": []}), entities=0)
+    case("entities-none", "A list of no entities is as good as none.", "SPX-017", index(**{"spxi:hasEntity": []}),
+         ("SX027", "/spxi:hasEntity"), entities=0)
 
 
 def documents():
@@ -253,6 +254,17 @@ def contexts():
          index(**{"@context": "http://169.254.10.1/context.jsonld"}), ("SX011", "/@context"), same="whole")
     case("context-remote-beside", "One context lies at an address, the other is there.", "SPX-010 D75",
          index(**{"@context": ["https://spxi.dev/vocabulary", CONTEXT]}), ("SX011", "/@context/0"), same="whole")
+    literal = {"@type": "@json", "@value": {"@context": SITE + "/context.jsonld", "@id": 5, "spxi:hasEntity": "x"}}
+    case("value-json", "A JSON literal is data, whatever it looks like.", "SPX-063 D75",
+         index(**{"license": "https://creativecommons.org/licenses/by/4.0/", "about": literal}))
+    case("value-json-term", "A term whose values are JSON literals.", "SPX-063 D75",
+         index(**{"@context": {**CONTEXT, "data": {"@id": SCHEMA + "about", "@type": "@json"}}, "data": literal["@value"]}))
+    case("value-type-direction", "A value with a type and a direction, which exclude each other.", "SPX-063",
+         index(**{"about": {"@value": "North Light", "@type": SCHEMA + "Text", "@direction": "ltr"}}), ("SX009", "/about"))
+    case("value-type", "A value with a type is its value.", "SPX-063",
+         index(entity(**{"spxi:canonicalName": {"@value": "North Light", "@type": SCHEMA + "Text"}})), same="whole")
+    case("value-direction", "A value with a direction is its value.", "SPX-063",
+         index(entity(**{"spxi:canonicalName": {"@value": "North Light", "@direction": "ltr"}})), same="whole")
     case("context-import", "A context that imports another one.", "SPX-010 D75",
          index(**{"@context": {"@import": SITE + "/context.jsonld", **CONTEXT}}), ("SX011", "/@context/@import"), same="whole")
     case("context-by-name", "schema.org by its address.", "SPX-010 D75",
@@ -318,7 +330,7 @@ def entities():
     case("entity-bare", "An entity with nothing but an address and a name.", "SPX-012 SPX-021 SPX-022 SPX-023 SPX-024 SPX-026",
          index({"@type": "spxi:Entity", "@id": SITE + "/north", "name": "North Light"}),
          ("SX037", ENTITY), ("SX054", ENTITY), ("SX056", ENTITY), ("SX057", ENTITY), ("SX061", ENTITY),
-         ("SX068", ENTITY), ("SX069", ENTITY), ("SX070", ENTITY))
+         ("SX068", ENTITY), ("SX069", ENTITY), ("SX071", ENTITY), ("SX072", ENTITY), ("SX070", ENTITY))
     case("entity-text", "An entity that is a text.", "SPX-017", index("North Light"), ("SX034", ENTITY), entities=0)
     case("id-missing", "No address.", "SPX-021", one(**{"@id": ...}), ("SX050", ENTITY))
     case("id-relative", "An address without its site.", "SPX-021", one(**{"@id": "#north"}), ("SX051", ENTITY + "/@id"))
@@ -340,7 +352,8 @@ def entities():
     rest = ["NOT the South Light", "NOT a light ship"]
     for name, tag, about in [
             ("small", "Not the brewery", "Small letters."), ("no-break", "NOT\u00a0the brewery", "A space that does not break."),
-            ("no-space", "NOTthe brewery", "No space."), ("late", " NOT the brewery", "A space before it.")]:
+            ("no-space", "NOTthe brewery", "No space."), ("alone", "NOT ", "Nothing behind the word."),
+            ("blank", "NOT \u2003 ", "Nothing but spaces behind the word."), ("late", " NOT the brewery", "A space before it.")]:
         case(f"tag-{name}", about, "SPX-025 SPX-065 C02", one(**{"spxi:negativeTag": [tag, *rest]}), ("SX058", TAGS + "/0"))
     case("tag-single", "A text instead of a list.", "SPX-024 C02 D78", one(**{"spxi:negativeTag": "NOT the brewery"}),
          ("SX035", TAGS), ("SX060", TAGS))
@@ -352,6 +365,8 @@ def entities():
     case("tags-two", "Two tags.", "D78", one(**{"spxi:negativeTag": rest}), ("SX060", TAGS))
     case("markers-missing", "No markers.", "SPX-006 SPX-026", one(**{"spxi:semanticIntegrityMarker": ...}), ("SX061", ENTITY))
     case("markers-one", "One marker.", "SPX-026", one(**{"spxi:semanticIntegrityMarker": ["a red light"]}), ("SX061", MARKERS))
+    case("markers-equal", "Two markers that are one.", "SPX-026",
+         one(**{"spxi:semanticIntegrityMarker": ["a red light", "a  red light"]}), ("SX061", MARKERS))
     case("marker-200", "Two hundred characters.", "SPX-053", one(**{"spxi:semanticIntegrityMarker": ["a red light", "é" * 200]}))
     case("marker-201", "One more.", "SPX-053", one(**{"spxi:semanticIntegrityMarker": ["a red light", "é" * 201]}), ("SX062", MARKERS + "/1"))
     case("marker-empty", "A marker without a letter.", "SPX-026", one(**{"spxi:semanticIntegrityMarker": ["a red light", "a lamp", ""]}),
@@ -359,12 +374,16 @@ def entities():
     for word in ["competitive", "Ghost", "lost"]:
         case(f"basin-{word.lower()}", "A state that is not one of the five.", "SPX-037 D72", one(**{"spxi:basinState": word}),
              ("SX063", ENTITY + "/spxi:basinState"))
+    case("basin-empty", "An empty state is none of the five.", "SPX-037", one(**{"spxi:basinState": ""}),
+         ("SX063", ENTITY + "/spxi:basinState"))
     for name, value in [("below", -0.01), ("above", 1.01), ("text", "0.5"), ("true", True)]:
         case(f"bdr-{name}", "Not a number from 0 to 1.", "SPX-028 SPX-067 C04", one(**{"spxi:bdrEstimate": value}),
              ("SX064", ENTITY + "/spxi:bdrEstimate"))
     case("bdr-huge", "A number no machine holds.", "SPX-067 C04", json.dumps(index()).replace("0.4", "1e400"),
          ("SX064", ENTITY + "/spxi:bdrEstimate"))
     case("verification-other", "A level that is not one of the four.", "SPX-038", one(**{"spxi:verificationLevel": "verified"}),
+         ("SX065", ENTITY + "/spxi:verificationLevel"))
+    case("verification-empty", "An empty level is none of the four.", "SPX-038", one(**{"spxi:verificationLevel": " "}),
          ("SX065", ENTITY + "/spxi:verificationLevel"))
     case("verification-packet", "A word of the other draft.", "SPX-038 D77", one(**{"spxi:verificationLevel": "self_asserted"}),
          ("SX065", ENTITY + "/spxi:verificationLevel"), same="whole")
@@ -377,15 +396,19 @@ def entities():
     case("packet-ref-relative", "A packet without its site.", "SPX-030", one(**{"spxi:packetRef": "/north/spxi-packet.jsonld"}),
          ("SX067", ENTITY + "/spxi:packetRef"))
     case("packet-ref-doi", "A deposit instead of a packet.", "SPX-030 D67", one(**{"spxi:packetRef": "https://doi.org/" + DOI}))
-    case("should-missing", "What an entity should have, and has not.", "SPX-008 SPX-029 SPX-030 SPX-031",
-         one(**{"spxi:packetRef": ..., "spxi:verificationLevel": ..., "spxi:disambiguationMatrix": ...}),
-         ("SX068", ENTITY), ("SX069", ENTITY), ("SX070", ENTITY))
+    case("should-missing", "What an entity should have, and has not.", "SPX-008 SPX-027 SPX-028 SPX-029 SPX-030 SPX-031",
+         one(**{"spxi:packetRef": ..., "spxi:verificationLevel": ..., "spxi:basinState": ..., "spxi:bdrEstimate": ...,
+                "spxi:disambiguationMatrix": ...}),
+         ("SX068", ENTITY), ("SX069", ENTITY), ("SX071", ENTITY), ("SX072", ENTITY), ("SX070", ENTITY))
     entry = ENTITY + "/spxi:disambiguationMatrix/0"
     matrix = lambda **members: one(**{"spxi:disambiguationMatrix": [collision(**members)]})
     case("matrix-collides", "Nothing to collide with.", "SPX-034", matrix(**{"spxi:collidesWith": ...}), ("SX075", entry))
     case("matrix-attribute", "Nothing to tell apart by.", "SPX-035", matrix(**{"spxi:distinguishingAttribute": ...}), ("SX076", entry))
     case("matrix-risk", "A risk that is not one of the three.", "SPX-036", matrix(**{"spxi:collisionRisk": "severe"}),
          ("SX077", entry + "/spxi:collisionRisk"))
+    case("matrix-risk-empty", "An empty risk is none of the three.", "SPX-036", matrix(**{"spxi:collisionRisk": ""}),
+         ("SX077", entry + "/spxi:collisionRisk"))
+    case("matrix-risk-missing", "An entry without risk.", "SPX-036", matrix(**{"spxi:collisionRisk": ...}), ("SX078", entry))
     case("matrix-address", "The other is named by its address.", "SPX-034", matrix(**{"spxi:collidesWith": {"@id": "https://brew.example/"}}))
 
 
@@ -550,7 +573,7 @@ def deployed():
          one(plain(), {"@type": "spxi:Entity", "@id": SITE + "/south", "name": "South Light", "spxi:doi": DOI},
              **{"spxi:hasSurface": [surface("/"), surface("/south", **{"@type": "spxi:Surface"})]}),
          *[(code, "/spxi:hasEntity/1") for code in "SX037 SX054 SX056 SX057 SX061".split()], ("SX037", "/spxi:hasSurface/1"),
-         *hints, *[(code, "/spxi:hasEntity/1") for code in "SX068 SX069 SX070".split()],
+         *hints, *[(code, "/spxi:hasEntity/1") for code in "SX068 SX069 SX071 SX072 SX070".split()],
          ("SX103", ""), ("SX103", ""), ("SX097", "/dateModified"), ("SX098", "/spxi:hasSurface"), ("SX099", ENTITY + "/@id"),
          ("SX099", "/spxi:hasEntity/1/@id"), ("SX104", ""),
          files={**home, "south.html": page("A green light.", head=""),

@@ -231,7 +231,8 @@ impl Collecting {
     }
 }
 
-/// Reads the version; refuses another major one, whatever its type.
+/// Reads the version; refuses one whose major number is not 2, whatever its
+/// type, and one that has no number (D61).
 fn version(
     raw: &RawValue,
     place: &Place,
@@ -243,7 +244,8 @@ fn version(
         report(&rules::VERSION_FORM, shown.clone());
     }
     let major = raw.get().trim_matches('"').split('.').next().unwrap_or_default();
-    if major.parse::<u64>().is_ok_and(|major| major != 2) {
+    // `null` says no version, as a missing member does.
+    if raw.get() != "null" && major.trim().parse::<u64>() != Ok(2) {
         return Err(Refusal::new(&rules::VERSION_UNKNOWN, place.clone(), shown));
     }
     Ok(version.map(Str::into_string))

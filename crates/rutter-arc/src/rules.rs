@@ -33,7 +33,7 @@ rutter_finding::rules! {
         "Flatten the snapshot, or leave it out.";
     /// A version nobody here knows.
     VERSION_UNKNOWN = "AR007" "arc-version-unknown" (fatal, "D61")
-        "major version is not 2",
+        "major version is not 2, or the version is no number",
         "Another major version may mean something else by the same names.",
         "Write `\"arc_sitemap_version\": \"2.1\"`.";
     /// No version.

@@ -11,13 +11,13 @@ use std::fmt;
 
 use rutter_arc::Entry;
 use rutter_arc::snapshot::{Document, Element, Snapshot, snapshot};
-use rutter_extract::Extraction;
+use rutter_extract::{Extraction, Wishes};
 use rutter_finding::{FindingSink, Rule};
 use rutter_page::{Digest, LanguageTag, LineDigest, Object, PageUrl, Raw, Str, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Bar, Wishes};
-use crate::inventory::prefix;
+use crate::gate::{self, Bar};
+use crate::inventory::{self, prefix};
 use crate::ledger::{Row, Sight};
 use crate::pack::{Record, Withheld};
 use crate::plan::{Checksum, Plan};
@@ -168,17 +168,29 @@ pub(crate) fn is_below<'w>(
     url: &str,
 ) -> bool {
     let path = url.get(plan.base.origin().len()..).unwrap_or("/");
-    prefixes.any(|written| path.starts_with(&prefix(&plan.base, written)))
+    prefixes.any(|written| inventory::is_below(path, &prefix(&plan.base, written)))
+}
+
+/// Whether the owner wants a page in no ARC file.
+fn is_unlisted(plan: &Plan, url: &str) -> bool {
+    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
+    let mut prefixes = plan.arc.unlisted.iter().map(|written| prefix(&plan.base, written));
+    prefixes.any(|prefix| inventory::is_below_or_beside(path, &prefix))
 }
 
 /// The entry of a page; `None` where nothing is said of it.
 pub(crate) fn entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'static>> {
-    if is_below(plan, plan.arc.unlisted.iter(), &row.url) {
+    if is_unlisted(plan, &row.url) {
         return None;
     }
     let url = PageUrl::parse(row.url.clone()).ok()?;
     let words = &record.meta.arc;
     let bar = record.meta.barred.as_deref().and_then(Bar::of_reason);
+    // Nobody declared these pages: a public list of them is a map of what is
+    // closed (D85 as amended).
+    if matches!(bar, Some(Bar::Login | Bar::Robots)) && !plan.arc.lists_restricted {
+        return None;
+    }
     let is_full = match row.sight {
         Sight::Hidden | Sight::Gone => return None,
         Sight::Public => true,
@@ -189,7 +201,7 @@ pub(crate) fn entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'st
     let directives = directives(&words.robots, bar);
     if !is_full {
         // The record may be older than the settings, where a file is unreadable.
-        let needs_login = words.needs_login || is_below(plan, plan.restricted.iter(), &row.url);
+        let needs_login = words.needs_login || gate::is_restricted(plan, &row.url);
         let may_be_used = words.needs_login && words.is_for_ai;
         let entry = Entry {
             lastmod: Some(row.modified),
@@ -219,7 +231,7 @@ pub(crate) fn entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'st
 
 /// The entry of a page that needs a login, for those who are let in (D57).
 pub(crate) fn partner_entry(plan: &Plan, row: &Row, record: &Record) -> Option<Entry<'static>> {
-    if row.sight != Sight::Bare || is_below(plan, plan.arc.unlisted.iter(), &row.url) {
+    if row.sight != Sight::Bare || is_unlisted(plan, &row.url) {
         return None;
     }
     let Withheld { words, line } = record.meta.withheld.as_deref()?;

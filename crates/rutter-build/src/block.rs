@@ -42,6 +42,13 @@ pub(crate) fn without(text: &str, marks: &Marks) -> String {
     }
 }
 
+/// Our block, marks left out; `None` where there is none.
+pub(crate) fn within<'t>(text: &'t str, marks: &Marks) -> Option<&'t str> {
+    let (start, end) = place(text, marks)?;
+    let block = text.get(start + marks.begin.len()..end)?;
+    block.get(..block.rfind(marks.end)?)
+}
+
 /// Where the block lies, with the line break behind it.
 fn place(text: &str, marks: &Marks) -> Option<(usize, usize)> {
     let start = text.find(marks.begin)?;

@@ -1,6 +1,9 @@
 //! The whole way of a build, on one screen: state, names, pass 1, what is due,
 //! pass 3, pass 2, pass 4.
 
+mod finish;
+mod rebuild;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -12,23 +15,29 @@ use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
-use crate::chain::{Offered, Published};
+use self::rebuild::{owners_robots, rebuild_state};
+use crate::address_scheme::AddressScheme;
+use crate::chain::{CodedFile, Offered, Published};
 use crate::collect::{self, Lines, Making};
 use crate::error::{At, BuildError};
+use crate::gate;
+use crate::git::GitDates;
 use crate::inventory::{self, Inventory};
 use crate::manifest::{Manifest, Ours, Whose};
-use crate::outcome::{Excluded, Listener, Outcome, SectionOutcome};
+use crate::outcome::{Listener, Outcome, SectionOutcome};
+use crate::own_marks::{self, OwnMarks};
 use crate::plan::{Oversize, Plan, Source};
 use crate::project::{self, Projecting};
 use crate::publish::{self, MayReplace, Order, Put, Stage};
 use crate::read::{self, Reading, Start, Tally};
 use crate::section::{ALL, Sections, Segments};
-use crate::signs::{Before, SCP};
+use crate::signs::SCP;
+use crate::site_sitemap::{Before, SiteSitemap, Standing};
 use crate::sources::{Sources, Taken};
-use crate::state::{Lock, Paths, whole};
+use crate::state::{Lock, Paths, copy_whole, remove_folder, whole};
 use crate::table::Table;
 use crate::told::{self, ToldWriter};
-use crate::{feed, fit, git, previous, private, rules, served, spxi};
+use crate::{feed, fit, git, listing, recall, rules, served, spxi};
 
 /// Builds a site: reads its pages, decides what changed, writes every artefact
 /// and swaps them in. The same input and time give the same bytes.
@@ -51,44 +60,37 @@ struct Build<'p> {
     manifest: Arc<Manifest>,
     names: Arc<inventory::Names>,
     others: Vec<Box<str>>,
+    /// Folders of the site that cannot be read.
+    unreadable: Vec<String>,
+    /// Files of the site, without pages, that could not be copied.
+    n_unread: u64,
     /// Pages that came as lines, until they are read.
     taken: Option<Taken>,
     before: Before,
+    /// The sitemap that others wrote.
+    theirs: SiteSitemap,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
     /// Files we made in the site's own folder, when another is written to now.
     left_behind: Vec<PathBuf>,
     /// Whether the state was rebuilt from the very folder that is written to.
     adopts: bool,
+    /// Whether an interrupted publication lost state files.
+    is_incomplete: bool,
 }
 
 impl<'p> Build<'p> {
     fn open(plan: &'p Plan, paths: Paths, listener: &mut dyn Listener) -> Result<Self, BuildError> {
         fs::create_dir_all(plan.target()).at(plan.target())?;
         let has_ledger = paths.ledger().exists();
-        if has_ledger && plan.previous.is_some() {
-            listener.says("there is a state; --previous is for lost ones and was not looked at");
-        }
-        // A folder that a build made, and no state: it is the previous one.
-        let own = plan.out.as_deref().filter(|out| is_built(out));
-        let previous = plan.previous.as_deref().or(own).filter(|_| !has_ledger);
-        if !has_ledger && previous.is_none() && is_built(&plan.site) {
-            listener.says(
-                "there is no state, but a sitemap of Rutter's: --previous with the published folder keeps dates",
-            );
-        }
-        if let Some(folder) = previous {
-            let n_pages = previous::rebuild(plan, folder, &paths)?;
-            listener.says(&format!("state rebuilt from {}: {n_pages} pages", folder.display()));
-        }
-        let adopts = previous
-            .is_some_and(|folder| folder.canonicalize().ok() == plan.target().canonicalize().ok());
-        let published = Published::load(&paths)?;
-        let published = published.unwrap_or_else(|| Published::new(plan.base.as_str()));
-        if published.base != plan.base.as_str() {
-            let (theirs, ours) = (published.base, plan.base.as_str().to_owned());
-            return Err(BuildError::OtherSite(paths.folder, theirs, ours));
-        }
+        let previous = rebuild_state(plan, &paths, has_ledger, listener)?;
+        // What is in a folder that Rutter filled is its own; in the site's own
+        // folder, marks tell.
+        let adopts = plan.out.is_some()
+            && previous
+                .is_some_and(|it| it.canonicalize().ok() == plan.target().canonicalize().ok());
+        let is_incomplete = recall::tell_lost(&paths, listener)?;
+        let published = recall::published(plan, &paths)?;
         let (target, site) = (whole(plan.target()), whole(&plan.site));
         // A list of another folder counts for nothing here, but what was made
         // in the site's own folder is not the owner's for that.
@@ -100,14 +102,28 @@ impl<'p> Build<'p> {
         };
         let (in_site, manifest) = (about(&site), about(&target));
         drop(list);
-        let inventory = match plan.source {
-            Source::Lines => Inventory::default(),
-            Source::Html | Source::Markdown => {
-                inventory::list(plan, &|name| in_site.is_ours(&plan.site, name))?
-            }
+        // Where the list is lost, a twin is known by its mark.
+        let has_twins = in_site.is_empty() && plan.source == Source::Html;
+        let is_ours = |name: &str| {
+            in_site.is_ours(&plan.site, name) || (has_twins && own_marks::is_twin(&plan.site, name))
         };
+        let mut theirs = SiteSitemap::read(plan, &paths, &is_ours);
+        theirs.save(plan, &paths)?;
+        let mut votes = std::mem::take(&mut theirs.votes);
+        if votes.is_empty() && !paths.ledger().exists() {
+            votes = rebuild::published_votes(plan);
+        }
+        let scheme = AddressScheme::of_site(plan, votes, &paths.ledger())?;
+        let mut inventory = match plan.source {
+            Source::Lines => Inventory::default(),
+            Source::Html | Source::Markdown => inventory::list(plan, &scheme, &is_ours)?,
+        };
+        inventory.keep_unreadable((plan, &scheme), &paths.ledger(), &manifest)?;
         if inventory.pages.is_empty() && plan.source != Source::Lines {
             return Err(BuildError::NoPages(plan.site.clone()));
+        }
+        if let Some(written) = gate::unused_restriction(plan) {
+            return Err(BuildError::Unused(written.clone()));
         }
         let mut counts = BTreeMap::new();
         for (place, finding) in &inventory.findings {
@@ -121,12 +137,9 @@ impl<'p> Build<'p> {
                 listener.finding(place, &finding);
             })?),
         };
-        // Our own sitemap in the site's folder is no news.
-        let is_ours = plan.out.is_none() && manifest.is_ours(&plan.site, "sitemap.xml");
         let before = match previous {
-            Some(folder) => Before::of_folder(plan, folder),
-            _ if plan.source == Source::Lines || is_ours => Before::default(),
-            _ => Before::read(plan),
+            Some(folder) if theirs.standing == Standing::Absent => Before::of_folder(plan, folder),
+            _ => std::mem::take(&mut theirs.before),
         };
         let is_left = |(name, ours): &(&str, Ours)| {
             ours.whose == Whose::Made && target != site && in_site.is_ours(&site, name)
@@ -134,11 +147,11 @@ impl<'p> Build<'p> {
         let left_behind = in_site.iter().filter(is_left).map(|(name, _)| site.join(name));
         let left_behind: Vec<PathBuf> = left_behind.collect();
         let next = paths.folder.join("next");
-        drop(fs::remove_dir_all(&next));
+        remove_folder(&next)?;
         fs::create_dir_all(&next).at(&next)?;
-        let templates = load_templates(&paths)?;
+        let templates = recall::templates(&paths)?;
         let had_templates = !templates.is_empty();
-        let Inventory { pages, others, .. } = inventory;
+        let Inventory { pages, others, unreadable, .. } = inventory;
         let mut build = Self {
             plan,
             next,
@@ -147,12 +160,16 @@ impl<'p> Build<'p> {
             manifest,
             names: Arc::new(pages),
             others,
+            unreadable,
+            n_unread: 0,
             taken,
             before,
+            theirs,
             counts,
             learned: 0,
             left_behind,
             adopts,
+            is_incomplete,
             paths,
         };
         build.choose_sections();
@@ -185,7 +202,7 @@ impl<'p> Build<'p> {
     fn run(mut self, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
         let plan = self.plan;
         let stamp = self.stamp();
-        let reading = match self.read(stamp, listener) {
+        let mut reading = match self.read(stamp, listener) {
             // A cache that is broken is a cache that is lost.
             Err(BuildError::State(path, _)) if path == self.paths.pack() => {
                 fs::remove_file(&path).at(&path)?;
@@ -206,6 +223,15 @@ impl<'p> Build<'p> {
         if oversize != 0 && plan.oversize == Oversize::Stop {
             return Err(BuildError::Oversize(oversize));
         }
+        if !plan.redate {
+            recall::must_not_be_ahead(reading.newest, plan.now)?;
+        }
+        if plan.purge {
+            reading.purge(&self.published);
+        }
+        if !plan.allow_mass_delete {
+            reading.guarded.check(reading.pages, reading.removed)?;
+        }
         let settings = self.settings();
         let is_other_plan = self.published.settings != settings;
         self.published.settings = settings;
@@ -216,9 +242,9 @@ impl<'p> Build<'p> {
             arc.restore(&self.paths, plan.target())?;
         }
         let issued = self.published.arc.take();
-        self.published.arc =
-            feed::issue(plan, issued.as_ref(), (reading.said, reading.is_taken_back), stamp);
-        let is_quiet = self.paths.served().is_file()
+        self.published.arc = feed::issue(plan, issued.as_ref(), &reading, stamp);
+        let is_quiet = recall::is_served_whole(&self.paths)
+            && !self.is_incomplete
             && !reading.is_other
             && reading.read == 0
             && !is_other_plan
@@ -257,7 +283,7 @@ impl<'p> Build<'p> {
         let robots = Robots::parse(&owners_robots(plan)?);
         let (sources, n_pages) = match plan.source {
             Source::Html | Source::Markdown => {
-                (Sources::files(plan, Arc::clone(&self.names)), self.names.len())
+                (Sources::files(Arc::clone(&self.names)), self.names.len())
             }
             Source::Lines => {
                 // Read once more only after a broken cache; all was said then.
@@ -268,7 +294,14 @@ impl<'p> Build<'p> {
                 (taken.sources, taken.n_pages)
             }
         };
-        let git_dates = if plan.git_dates { git::dates(&plan.site) } else { Table::default() };
+        let git_dates = match plan.git_dates.then(|| git::dates(plan, &self.names)) {
+            Some(GitDates::Found(dates)) => dates,
+            Some(GitDates::Nothing(why)) => {
+                listener.says(&why);
+                Table::default()
+            }
+            None => Table::default(),
+        };
         let start = Start {
             plan,
             robots: &robots,
@@ -368,11 +401,14 @@ impl<'p> Build<'p> {
         for name in &known {
             let (kept, there) = (folder.join(name), published.join(name));
             if !kept.exists() && there.exists() {
-                fs::copy(&there, &kept).at(&there)?;
+                copy_whole(&there, &kept)?;
             }
         }
-        let is_there =
-            |one: &Offered| one.files.iter().all(|file| folder.join(&file.name).exists());
+        let is_whole = |file: &CodedFile| {
+            let found = fs::metadata(folder.join(&file.name));
+            found.is_ok_and(|found| found.len() == file.bytes)
+        };
+        let is_there = |one: &Offered| one.files.iter().all(is_whole);
         self.published.collections.retain(is_there);
         // What an interrupted build left behind.
         for entry in fs::read_dir(folder).at(folder)? {
@@ -391,13 +427,13 @@ impl<'p> Build<'p> {
         // Files of the owner that ours are made of.
         let mut parts = String::new();
         if plan.out.is_some() {
-            for name in ["robots.txt", "sitemap.xml", "llms.txt", "_headers"] {
-                let bytes = fs::read(plan.site.join(name)).unwrap_or_default();
+            for name in ["robots.txt", "llms.txt", "_headers"] {
+                let bytes = rutter_root::read(&plan.site, name).unwrap_or_default();
                 parts.push_str(&Digest::of(&bytes).to_string());
             }
         }
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {}.{} {parts}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {}.{}.{} {parts} {} {:?}",
             plan.layers,
             plan.arc,
             plan.spxi,
@@ -409,7 +445,10 @@ impl<'p> Build<'p> {
             plan.replace,
             plan.restricted,
             served::VERSION,
-            served::REVISION
+            served::REVISION,
+            listing::RULES,
+            self.theirs.digest,
+            self.theirs.standing
         );
         Digest::of(text.as_bytes()).to_string()
     }
@@ -419,7 +458,7 @@ impl<'p> Build<'p> {
         let plan = self.plan;
         let pages = self.names.iter().map(|name| name.path);
         let others = self.others.iter().map(|name| &**name);
-        let is_made = |name: &str| project::is_made(plan, name);
+        let is_made = |name: &str| project::is_made(plan, &self.theirs, name);
         !plan.force
             && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
@@ -449,16 +488,34 @@ impl<'p> Build<'p> {
         let may_replace = if plan.force || self.adopts {
             MayReplace::All
         } else {
-            MayReplace::Ours(plan.replace.clone())
+            let is_replaced = self.theirs.standing == Standing::Replaced;
+            let theirs = self.theirs.files.iter().filter(|_| is_replaced);
+            let names = theirs.map(|file| file.name.clone());
+            MayReplace::Ours(plan.replace.iter().cloned().chain(names).collect())
         };
         let manifest = std::mem::take(&mut self.manifest);
+        // A ledger shows that this is not the first build.
+        let has_lost_list = manifest.is_empty() && self.paths.ledger().exists();
+        let marks = if manifest.is_empty() {
+            OwnMarks::read(&plan.base, plan.target(), &self.paths.deltas())
+        } else {
+            OwnMarks::default()
+        };
+        let is_list_lost = !marks.is_empty();
         let mut stage = Stage::open(&self.paths, plan.target(), manifest, may_replace)?;
+        stage.recognise(marks);
+        let mut unrecognised: Vec<String> = Vec::new();
         let counts = &mut self.counts;
         let told_path = self.next.join("told");
         let mut kept = ToldWriter::create(&told_path)?;
         let mut told = |place: &str, rule: &'static Rule, detail: String| {
             *counts.entry(rule.code).or_default() += 1;
             kept.push(rule, place, &detail);
+            let is_in_the_way = is_list_lost && rule == &rules::NOT_OURS;
+            // What Rutter never writes is the owner's.
+            if is_in_the_way && own_marks::may_be_unmarked(plan.target(), place) {
+                unrecognised.push(place.to_owned());
+            }
             listener.finding(place, &project::finding(rule, detail));
         };
         for file in self.published.collections.iter().flat_map(|one| &one.files) {
@@ -470,170 +527,78 @@ impl<'p> Build<'p> {
             }
         }
         let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
-        let (served, private) = (self.next.join("served"), self.next.join("private"));
         let projecting = Projecting {
             plan,
             sections: &self.published.sections,
             names: &self.names,
             others: &self.others,
+            unreadable: &self.unreadable,
             ledger: &ledger,
             pack: &pack,
             before: &self.before,
+            theirs: &self.theirs,
             published: &self.published,
             tallies: &reading.tallies,
-            served: served.clone(),
-            private: private.clone(),
+            served: self.next.join("served"),
+            private: self.next.join("private"),
             deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
             entity_pages: spxi::public_pages(plan, &ledger)?,
         };
-        projecting.run(&mut stage, &mut told)?;
+        let parts = projecting.run(&mut stage, &mut told)?;
+        if has_lost_list {
+            stage.take_away(self.stray_twins());
+        }
+        self.n_unread = stage.n_unread();
+        self.published.sitemaps = parts;
         kept.finish()?;
-        if is_quiet && stage.is_idle() {
+        // A sitemap that is kept is known to be somebody else's.
+        unrecognised.retain(|name| self.theirs.files.iter().all(|file| file.name != *name));
+        if let Some(first) = unrecognised.first() {
+            let (folder, n) = (plan.target().to_owned(), unrecognised.len() as u64);
+            return Err(BuildError::Unrecognised { folder, n, first: first.clone() });
+        }
+        let mut left_behind = self.left_behind.clone();
+        left_behind.extend(self.replaced_files(&stage));
+        if is_quiet && stage.is_idle() && left_behind.is_empty() {
             stage.forget();
             return Ok((0, 0));
         }
-        let (chain, templates) = (self.next.join("chain"), self.next.join("templates"));
-        self.published.save(&chain)?;
-        let mut kept = self.templates.clone();
-        if 0 < self.learned {
-            kept.retain(&reading.used);
+        let state = self.state_files(reading)?;
+        let done = stage.publish(&self.paths, state, &left_behind)?;
+        if self.is_incomplete {
+            fs::remove_file(self.paths.incomplete()).at(&self.paths.incomplete())?;
         }
-        let text = serde_json::to_vec(&kept).expect("templates are JSON");
-        fs::write(&templates, text).at(&templates)?;
-        let mut state = Vec::new();
-        if self.published.arc.is_some() {
-            let (made, kept) = (self.next.join("arc"), self.paths.deltas());
-            fs::create_dir_all(&kept).at(&kept)?;
-            for entry in fs::read_dir(&made).at(&made)? {
-                let path = entry.at(&made)?.path();
-                let name = path.file_name().map(|name| kept.join(name));
-                state.extend(name.map(|to| (path, to)));
-            }
+        if let Some(folder) = self.paths.private().parent().filter(|_| !plan.arc.private) {
+            remove_folder(folder)?;
         }
-        if plan.arc.private {
-            private::prepare(&self.paths.private())?;
-            state.push((private, self.paths.private()));
-            // The cache has the same texts.
-            private::close_to_others(&pack)?;
-        } else if let Some(folder) = self.paths.private().parent().filter(|it| it.exists()) {
-            fs::remove_dir_all(folder).at(folder)?;
-        }
-        state.extend([
-            (ledger, self.paths.ledger()),
-            (pack, self.paths.pack()),
-            (templates, self.paths.templates()),
-            (served, self.paths.served()),
-            (told_path, self.paths.told()),
-            (chain, self.paths.chain()),
-        ]);
-        let done = stage.publish(&self.paths, state, &self.left_behind)?;
         self.sweep()?;
         Ok(done)
     }
 
-    /// What is no longer on offer is not kept either.
-    fn sweep(&self) -> Result<(), BuildError> {
-        let names: Vec<String> = self
-            .published
-            .collections
-            .iter()
-            .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
-            .chain(
-                self.published
-                    .arc
-                    .iter()
-                    .flat_map(|arc| arc.days.iter().map(|day| feed::file(day))),
-            )
-            .collect();
-        for folder in [self.paths.collections(), self.paths.deltas()] {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries {
-                let entry = entry.at(&folder)?;
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if !names.contains(&name) {
-                    fs::remove_file(entry.path()).at(&entry.path())?;
-                }
-            }
+    /// The twins of the target, where no list tells which are there. Where
+    /// Markdown is the source, the owner's own files lie there.
+    fn stray_twins(&self) -> Vec<String> {
+        let plan = self.plan;
+        if plan.source == Source::Markdown && plan.out.is_none() {
+            return Vec::new();
         }
-        Ok(())
-    }
-
-    fn write_changes(&self) -> Result<(), BuildError> {
-        if let Some(list) = &self.plan.changed_list {
-            let changes = self.next.join("changes");
-            fs::copy(&changes, list).at(list)?;
-        }
-        Ok(())
-    }
-
-    fn outcome(
-        &self,
-        reading: Reading,
-        sections: Vec<SectionOutcome>,
-        written: u64,
-        deleted: u64,
-    ) -> Outcome {
-        let mut findings = reading.findings;
-        for (code, n) in &self.counts {
-            *findings.entry(code).or_default() += n;
-        }
-        let excluded = reading.excluded.into_iter();
-        Outcome {
-            pages: reading.pages,
-            new: reading.new,
-            changed: reading.changed,
-            removed: reading.removed,
-            read_differently: reading.read_differently,
-            read: reading.read,
-            closed: reading.closed,
-            closed_pages: reading.closed_pages,
-            excluded: excluded.map(|(reason, pages)| Excluded { reason, pages }).collect(),
-            failed: reading.failed,
-            source_bytes: reading.source_bytes,
-            sections,
-            learned: self.learned,
-            written,
-            deleted,
-            is_without_twins: self.plan.layers.twins.are_too_many(reading.pages),
-            findings: findings.into_iter().collect(),
-        }
+        let kept = std::iter::once(&plan.state).chain(&plan.kept_out);
+        let kept: Vec<PathBuf> = kept.filter_map(|path| path.canonicalize().ok()).collect();
+        own_marks::twins(plan.target(), &|name, path| {
+            plan.exclude.iter().any(|glob| glob.matches(name))
+                || path.canonicalize().is_ok_and(|path| kept.contains(&path))
+        })
     }
 }
 
-/// What was being made goes, however the build ends.
+/// Deletes the files of a build that ended, unless a journal names them: then
+/// they are published by the next command.
 impl Drop for Build<'_> {
     fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.next));
-    }
-}
-
-/// Whether a folder has a sitemap that a build wrote.
-fn is_built(folder: &Path) -> bool {
-    let text = fs::read(folder.join("sitemap.xml")).unwrap_or_default();
-    let start = text.get(..4096).unwrap_or(&text);
-    memchr::memmem::find(start, b"<scp:version>").is_some()
-}
-
-/// The owner's robots.txt. One that cannot be read must not count as none.
-fn owners_robots(plan: &Plan) -> Result<Vec<u8>, BuildError> {
-    let path = plan.site.join("robots.txt");
-    match fs::read(&path) {
-        Ok(bytes) => Ok(bytes),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Ok(Vec::new())
+        let journal = fs::symlink_metadata(self.paths.journal());
+        if journal.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            drop(fs::remove_dir_all(&self.next));
         }
-        Err(error) => Err(BuildError::Io(path, error)),
-    }
-}
-
-fn load_templates(paths: &Paths) -> Result<Templates, BuildError> {
-    let path = paths.templates();
-    match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|error| BuildError::State(path, error.line() as u64)),
-        Err(_) => Ok(Templates::default()),
     }
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 
+use rutter_page::seal::{Sealed, check_json, seal_json};
 use rutter_page::{Digest, Timestamp};
 use rutter_scp::State;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,20 @@ pub(crate) struct Published {
     /// The layer for AI agents, where it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) arc: Option<Issue>,
+    /// The files of the sitemap, and when each last changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sitemaps: Vec<SitemapPart>,
+}
+
+/// A file of the sitemap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SitemapPart {
+    pub(crate) name: String,
+    /// Of its bytes.
+    pub(crate) digest: String,
+    /// When it last changed; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) changed: Option<Timestamp>,
 }
 
 /// What a file of any version says first.
@@ -92,6 +107,7 @@ impl Published {
             settings: String::new(),
             collections: Vec::new(),
             arc: None,
+            sitemaps: Vec::new(),
         }
     }
 
@@ -105,6 +121,9 @@ impl Published {
         };
         let broken =
             |error: &serde_json::Error| BuildError::State(path.clone(), error.line() as u64);
+        if check_json(text.as_bytes()).is_ok_and(|found| found == Sealed::Broken) {
+            return Err(BuildError::State(path, text.lines().count() as u64));
+        }
         let format: Format = serde_json::from_str(&text).map_err(|error| broken(&error))?;
         if FORMAT < format.format {
             return Err(BuildError::Newer(path));
@@ -113,9 +132,8 @@ impl Published {
     }
 
     pub(crate) fn save(&self, path: &std::path::Path) -> Result<(), BuildError> {
-        let mut text = serde_json::to_string_pretty(self).expect("the chain is JSON");
-        text.push('\n');
-        fs::write(path, text).at(path)
+        let text = serde_json::to_string_pretty(self).expect("the chain is JSON");
+        fs::write(path, seal_json(&text, self.collections.len() as u64)).at(path)
     }
 
     /// The newest collection of a section.
@@ -138,6 +156,12 @@ impl Published {
         let is_later =
             |one: &&Offered| !one.is_snapshot() && from.is_none_or(|from| from < one.generated);
         self.of(section).filter(is_later).collect()
+    }
+
+    /// Forgets what is said to have been made later than `now`.
+    pub(crate) fn forget_later(&mut self, now: Timestamp) {
+        self.collections.retain(|one| one.generated <= now);
+        self.arc = self.arc.take().filter(|arc| arc.changed <= now);
     }
 
     /// The newest moment anything was made.

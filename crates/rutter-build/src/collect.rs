@@ -57,7 +57,10 @@ pub(crate) fn due(tally: &Tally, published: &Published, plan: &Plan, stamp: Time
     let deltas = published.deltas(&tally.name);
     if !tally.is_changed() && is_chained {
         let is_late = !deltas.is_empty() && plan.update.seconds() <= age;
-        return Due { snapshot: is_late || STALE_DAYS * DAY < age, delta: false };
+        return Due {
+            snapshot: is_late || tally.is_barred || STALE_DAYS * DAY < age,
+            delta: false,
+        };
     }
     let bytes = |one: &Offered| one.files.first().map_or(0, |file| file.bytes);
     let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();

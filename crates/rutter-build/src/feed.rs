@@ -28,7 +28,7 @@ use crate::pack::Record;
 use crate::plan::{Checksum, Plan};
 use crate::project::say_taken;
 use crate::publish::{self, Order, Put, Stage};
-use crate::read::Entries;
+use crate::read::{Entries, Reading};
 use crate::rules;
 use crate::state::Paths;
 
@@ -56,12 +56,19 @@ pub(crate) struct Issue {
     pub(crate) policy_changed: Timestamp,
     /// Days that have a delta, the first one first; none is left out between.
     pub(crate) days: Vec<String>,
+    /// When the layer was first published. Entries of that moment are in the
+    /// sitemap and in no delta: a reader without them reads the sitemap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) begun: Option<Timestamp>,
 }
 
 /// A digest of the settings that decide about entries.
 fn entries_of(plan: &Plan) -> String {
     let arc = &plan.arc;
-    let text = format!("{:?} {:?} {:?}", arc.checksum, arc.unlisted, arc.priorities);
+    let text = format!(
+        "{:?} {:?} {:?} {}",
+        arc.checksum, arc.unlisted, arc.priorities, arc.lists_restricted
+    );
     Digest::of(text.as_bytes()).to_string()
 }
 
@@ -112,16 +119,17 @@ pub(crate) fn due(plan: &Plan, before: Option<&Issue>) -> Entries {
     }
 }
 
-/// What is published now, after entries last changed at `said`.
+/// What is published now, after all pages were read.
 pub(crate) fn issue(
     plan: &Plan,
     before: Option<&Issue>,
-    (said, is_taken_back): (Option<Timestamp>, bool),
+    reading: &Reading,
     stamp: Timestamp,
 ) -> Option<Issue> {
     if !plan.layers.arc {
         return None;
     }
+    let said = reading.said;
     let (entries, head) = (entries_of(plan), head_of(&head(plan, stamp)));
     let policy = policy_digest(&undated_policy(plan));
     let policy_changed = match before {
@@ -132,12 +140,12 @@ pub(crate) fn issue(
         Some(before) => before.head != head || said.is_some_and(|said| before.changed < said),
         None => true,
     };
-    let (mut changed, mut days) = match before {
-        Some(before) => (before.changed, before.days.clone()),
-        None => (stamp, Vec::new()),
+    let (mut changed, mut days, begun) = match before {
+        Some(before) => (before.changed, before.days.clone(), before.begun),
+        None => (stamp, Vec::new(), (!reading.was_said).then_some(stamp)),
     };
     // Older files say what may no longer be said.
-    if is_taken_back {
+    if reading.is_taken_back {
         days.clear();
     }
     if is_changed {
@@ -147,7 +155,7 @@ pub(crate) fn issue(
     // They go in time, whether or not something changes.
     let first = day_of(plan.now.plus_seconds(-(i64::from(plan.arc.days.max(1)) - 1) * DAY_SECONDS));
     days.retain(|day| first <= *day);
-    Some(Issue { entries, head, changed, policy, policy_changed, days })
+    Some(Issue { entries, head, changed, policy, policy_changed, days, begun })
 }
 
 /// Enters today and the days since the last one, and forgets old ones.
@@ -183,7 +191,7 @@ impl Issue {
         for day in &self.days {
             let (kept, there) = (folder.join(file(day)), target.join(DELTAS).join(file(day)));
             if !kept.exists() && there.exists() {
-                fs::copy(&there, &kept).at(&there)?;
+                crate::state::copy_whole(&there, &kept)?;
             }
         }
         let lost = self.days.iter().rposition(|day| !folder.join(file(day)).exists());
@@ -259,8 +267,7 @@ impl<'p> Feed<'p> {
         let today = match today.filter(is_due) {
             Some(day) => {
                 let path = next.join(file(&day));
-                let since = rutter_arc::delta::day(&day).unwrap_or(issue.changed);
-                let head = head.of_day(since, issue.changed);
+                let head = head.of_day(issue.since(&day), issue.changed);
                 let out = publish::create(&path)?;
                 Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
             }
@@ -280,7 +287,10 @@ impl<'p> Feed<'p> {
             self.yaml.1.push(entry).at(&self.yaml.0)?;
         }
         let Some((day, path, today)) = &mut self.today else { return Ok(()) };
-        if Said::parse(&row.arc).is_none_or(|said| day_of(said.at) != *day) {
+        let begun = self.issue.begun;
+        let is_change =
+            |said: Said| day_of(said.at) == *day && begun.is_none_or(|begun| begun < said.at);
+        if !Said::parse(&row.arc).is_some_and(is_change) {
             return Ok(());
         }
         match entry {
@@ -407,6 +417,12 @@ impl<'p> Feed<'p> {
 }
 
 impl Issue {
+    /// From when on the delta of a day has every change: from its first moment,
+    /// or from the first publication.
+    fn since(&self, name: &str) -> Timestamp {
+        day(name).max(self.begun).unwrap_or(self.changed)
+    }
+
     /// Whether the build of this moment made the last change.
     fn is_new(&self, plan: &Plan) -> bool {
         plan.now <= self.changed

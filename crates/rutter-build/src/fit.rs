@@ -69,7 +69,7 @@ fn changed<'n>(
     while let Some(row) = rows.next()? {
         let Some(name) = wanted.get(row.url.as_str()) else { continue };
         let Some((key, _)) = keys.get(&row.url) else { continue };
-        if let Ok(bytes) = Worker::source(&plan.site.join(name.path)) {
+        if let Ok(bytes) = Worker::source(&plan.site, name.path) {
             // A page that its address bars has another key; then it is looked
             // at once more, which costs nothing but time.
             same.insert(name.url, key == worker.key(&row.url, &bytes, row.template, row.digest));
@@ -80,7 +80,7 @@ fn changed<'n>(
 }
 
 fn sketches(plan: &Plan, names: &[Name<'_>]) -> Vec<Sketch> {
-    let read = |name: &Name<'_>| Worker::source(&plan.site.join(name.path)).ok();
+    let read = |name: &Name<'_>| Worker::source(&plan.site, name.path).ok();
     let pages = names.iter().filter_map(read).filter(|bytes| rutter_extract::is_text(bytes));
     pages.map(|bytes| Sketch::of_html(&bytes, None, &Limits::USUAL)).collect()
 }

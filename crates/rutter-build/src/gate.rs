@@ -1,13 +1,21 @@
 //! The gate: one place decides what may leave, and how far (D85).
 
-use memchr::memmem;
-use rutter_extract::{Annotated, Extraction};
+use std::path::Path;
+
+use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_page::Timestamp;
 use rutter_signpost::robots::Robots;
 
-use crate::inventory::prefix;
+use crate::inventory::{self, prefix};
 use crate::ledger::Sight;
 use crate::plan::Plan;
+
+/// What pages call us in a `meta` of our own.
+pub(crate) const TOKEN: &str = "rutter";
+
+/// Raised when pages are judged by other evidence, so that cached ones are
+/// judged again.
+pub(crate) const VERSION: u8 = 3;
 
 /// Why a page may not leave, or not in every layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,89 +99,77 @@ impl Bar {
 
 /// What the address alone says.
 pub(crate) fn of_address(plan: &Plan, robots: &Robots, url: &str) -> Option<Bar> {
-    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
-    let mut restricted = plan.restricted.iter().map(|written| prefix(&plan.base, written));
-    if restricted.any(|prefix| path.starts_with(&prefix)) {
+    if is_restricted(plan, url) {
         return Some(Bar::Restricted);
     }
+    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
     (!robots.is_allowed("*", path)).then_some(Bar::Robots)
 }
 
-/// What a page wishes, in whichever way it says so.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Wishes {
-    /// Directives for every robot, in lower case, each once.
-    pub(crate) robots: Vec<String>,
-    pub(crate) needs_login: bool,
-    /// Whether AI may use it; `None` where it does not say.
-    pub(crate) is_for_ai: Option<bool>,
-    /// From 0 to 1.
-    pub(crate) priority: Option<f64>,
+/// Whether the owner says that a page needs a login. Addresses are compared
+/// decoded and in lower case, as `serve` compares names.
+pub(crate) fn is_restricted(plan: &Plan, url: &str) -> bool {
+    if plan.restricted.is_empty() {
+        return false;
+    }
+    let path = plain(url.get(plan.base.origin().len()..).unwrap_or("/"));
+    let mut prefixes = plan.restricted.iter().map(|written| plain(&prefix(&plan.base, written)));
+    prefixes.any(|prefix| inventory::is_below_or_beside(&path, &prefix))
 }
 
-impl Wishes {
-    pub(crate) fn of(extraction: &Extraction) -> Self {
-        let mut wishes = Self::default();
-        for robots in extraction.facts.robots.iter().filter(|robots| robots.agent == "robots") {
-            wishes.direct(robots.directives.iter().map(String::as_str));
-        }
-        let metas = extraction.facts.metas.iter();
-        let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
-        let is_page = |element: &&Annotated| {
-            matches!(element.element.as_str(), "html" | "body" | "main" | "article")
-                || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
+/// A path decoded and in lower case.
+fn plain(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        let byte = match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(16 * high + low).ok(),
+            _ => None,
         };
-        let of_page = extraction.annotated.iter().filter(is_page);
-        let attributes = of_page.flat_map(|element| &element.attributes);
-        let attributes =
-            attributes.filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value)));
-        for (name, value) in metas.chain(attributes) {
-            let value = value.trim().to_ascii_lowercase();
-            match name {
-                "ai_indexable" | "ai-indexable" | "indexable" => {
-                    // Only the word itself is consent, and one refusal counts.
-                    let is_given = value == "true" && wishes.is_for_ai != Some(false);
-                    wishes.is_for_ai = Some(is_given);
-                }
-                "auth_required" | "auth-required" => {
-                    wishes.needs_login |= !matches!(value.as_str(), "false" | "no" | "0");
-                }
-                "robots_directive" | "robots-directive" => {
-                    wishes.direct(value.split(',').map(str::trim));
-                }
-                "crawl_priority" | "crawl-priority" => {
-                    let given = value.parse().ok().filter(|given| (0.0..=1.0).contains(given));
-                    wishes.priority = given.or(wishes.priority);
-                }
-                _ => {}
-            }
-        }
-        wishes
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
     }
+    String::from_utf8_lossy(&bytes).to_lowercase()
+}
 
-    fn direct<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
-        for word in words {
-            // What everybody may do anyway is not worth a word.
-            let is_usual = matches!(word, "" | "all" | "index" | "follow");
-            if !is_usual && !self.robots.iter().any(|known| known == word) {
-                self.robots.push(word.to_owned());
-            }
-        }
+/// The first prefix of `restricted` below which nothing is: a misspelt one
+/// would leave open what the owner wants closed.
+pub(crate) fn unused_restriction(plan: &Plan) -> Option<&String> {
+    if plan.source == crate::plan::Source::Lines {
+        return None;
     }
+    plan.restricted.iter().find(|written| {
+        let name = plain(&prefix(&plan.base, written));
+        let name = name.strip_prefix(&plain(plan.base.path())).unwrap_or(&name).to_owned();
+        !has_name(&plan.site, &name)
+    })
+}
 
-    pub(crate) fn asks(&self, directive: &str) -> bool {
-        self.robots.iter().any(|word| {
-            word == directive || (word == "none" && matches!(directive, "noindex" | "nofollow"))
-        })
-    }
+/// Whether a file or folder below a folder has a name that begins so, in any
+/// case; a page may also be named without its ending.
+fn has_name(folder: &Path, name: &str) -> bool {
+    let (first, rest) = name.split_once('/').map_or((name, None), |(it, rest)| (it, Some(rest)));
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // Pages below a folder that cannot be read stay published.
+        Err(error) => return error.kind() == std::io::ErrorKind::PermissionDenied,
+    };
+    entries.filter_map(Result::ok).any(|entry| {
+        let found = entry.file_name().to_string_lossy().to_lowercase();
+        match rest {
+            None => found.starts_with(first),
+            Some("") => found == first || found.starts_with(&format!("{first}.")),
+            Some(rest) => found == first && has_name(&entry.path(), rest),
+        }
+    })
 }
 
 /// What the page says of itself; the most restrictive wins.
 pub(crate) fn of_page(
     extraction: &Extraction,
     wishes: &Wishes,
-    is_sensitive: bool,
-    bytes: &[u8],
+    (is_sensitive, is_approved): (bool, bool),
     now: Timestamp,
 ) -> Option<Bar> {
     let facts = &extraction.facts;
@@ -183,22 +179,23 @@ pub(crate) fn of_page(
     if facts.metas.iter().any(|(name, value)| name == "draft" && value == "true") {
         return Some(Bar::Draft);
     }
-    if wishes.needs_login {
+    let refusal = wishes.refusal(now);
+    if refusal == Some(Refusal::Login) {
         return Some(Bar::Restricted);
     }
     if is_sensitive {
         return Some(Bar::Sensitive);
     }
-    if wishes.asks("noindex") {
+    if matches!(refusal, Some(Refusal::NoIndex | Refusal::Expired)) {
         return Some(Bar::NoIndex);
     }
     if extraction.only_leads_on() {
         return Some(Bar::Redirect);
     }
-    if asks_for_password(bytes) && extraction.is_short() {
+    if facts.asks_for_password && !wishes.is_open && !is_approved {
         return Some(Bar::Login);
     }
-    if wishes.is_for_ai == Some(false) || wishes.asks("noai") {
+    if refusal.is_some() {
         return Some(Bar::NoAi);
     }
     if extraction.page.content.is_empty() {
@@ -208,8 +205,40 @@ pub(crate) fn of_page(
     (most < extraction.page.content.len()).then_some(Bar::Oversize)
 }
 
-fn asks_for_password(bytes: &[u8]) -> bool {
-    ["type=\"password\"", "type='password'", "type=password", "type=\"PASSWORD\""]
-        .iter()
-        .any(|form| memmem::find(bytes, form.as_bytes()).is_some())
+/// What excludes a page, for people: the statement or the part of the page.
+pub(crate) fn evidence(bar: Bar, extraction: &Extraction, wishes: &Wishes) -> String {
+    let facts = &extraction.facts;
+    match bar {
+        Bar::NoAi if wishes.is_for_ai == Some(false) => "ai-indexable is not true".to_owned(),
+        Bar::NoIndex if !wishes.asks("noindex") => {
+            let time = wishes.unavailable_after;
+            time.map_or_else(
+                || "robots directives".to_owned(),
+                |it| format!("unavailable_after {it}"),
+            )
+        }
+        Bar::NoIndex | Bar::NoAi => format!("robots directives: {}", wishes.robots.join(", ")),
+        Bar::Scheduled => {
+            let by = facts.published_by.as_deref().unwrap_or("date of publication");
+            facts.published.map_or_else(|| by.to_owned(), |time| format!("{by} {time}"))
+        }
+        Bar::Draft => "meta draft".to_owned(),
+        Bar::Login => "password form as main content".to_owned(),
+        Bar::Redirect => {
+            format!("refresh to {}", facts.leads_to.as_deref().unwrap_or("another page"))
+        }
+        Bar::Empty => "page without text, title and description".to_owned(),
+        Bar::Oversize => format!("{} blocks", extraction.page.content.len()),
+        Bar::Restricted if wishes.needs_login => "auth-required of the page".to_owned(),
+        Bar::Sensitive => "data-ai-context sensitive".to_owned(),
+        Bar::Restricted | Bar::Robots => of_address_by(bar).to_owned(),
+    }
+}
+
+/// The same for what the address alone says.
+pub(crate) fn of_address_by(bar: Bar) -> &'static str {
+    match bar {
+        Bar::Robots => "robots.txt",
+        _ => "setting restricted",
+    }
 }

@@ -1,35 +1,209 @@
-//! When files last changed according to the site's history.
+//! When pages last changed according to git.
+//!
+//! Input: the history of the output folder, and of the generator's sources where the output is not
+//! in git. Output: a time for each page whose file or source the history names.
+//! A source is found by the owner's patterns, else by the rules of the generator.
+//! Tells why where no page is found.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rutter_page::Timestamp;
 
+use crate::inventory::Names;
+use crate::plan::Plan;
 use crate::table::{Table, hash_of};
 
-/// Times by path below the folder; empty where there is no history.
-pub(crate) fn dates(folder: &Path) -> Table<Timestamp> {
-    let mut dates = Vec::new();
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["log", "--format=%x01%ct", "--name-only", "--relative", "-z", "--", "."])
-        .output();
-    let Ok(output) = output else { return Table::default() };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut time = None;
-    for part in text.split(['\0', '\n']).filter(|part| !part.is_empty()) {
-        match part.strip_prefix('\u{1}') {
-            Some(seconds) => {
-                time = seconds.trim().parse().ok().and_then(Timestamp::from_unix_seconds);
-            }
-            // The newest commit comes first.
-            None => {
-                if let Some(time) = time {
-                    dates.push((hash_of(part), time));
+/// Endings of sources, the likeliest first.
+const ENDINGS: [&str; 10] =
+    ["md", "mdx", "markdown", "rst", "html", "njk", "liquid", "adoc", "astro", "ipynb"];
+
+/// Times of pages by path below the site's folder, or why there are none.
+#[derive(Debug)]
+pub(crate) enum GitDates {
+    Found(Table<Timestamp>),
+    Nothing(String),
+}
+
+/// Looks pages up in the history.
+pub(crate) fn dates(plan: &Plan, names: &Names) -> GitDates {
+    let output = History::of(&plan.site);
+    let root = plan.generator.as_ref().and_then(|generator| generator.root.clone());
+    let roots = root.into_iter().chain(plan.git_root.clone());
+    let sources: Vec<(PathBuf, History)> =
+        roots.map(|root| (root.clone(), History::of(&root))).collect();
+    let mut found = Vec::new();
+    for name in names.iter() {
+        let of_source = || {
+            let candidates = candidates(plan, name.path);
+            let mut times = sources.iter().flat_map(|(_, history)| {
+                candidates.iter().filter_map(|path| history.by_source.get(path))
+            });
+            times.next()
+        };
+        if let Some(time) = output.by_path.get(name.path).or_else(of_source) {
+            found.push((hash_of(name.path), *time));
+        }
+    }
+    if !found.is_empty() {
+        return GitDates::Found(Table::of(found));
+    }
+    let folders = sources.iter().map(|(root, _)| root).chain([&plan.site]);
+    let mut shown: Vec<String> = folders.map(|folder| shown(folder)).collect();
+    shown.dedup();
+    let is_history = output.is_there || sources.iter().any(|(_, history)| history.is_there);
+    let why = if is_history {
+        let tried = names.iter().next().map(|name| candidates(plan, name.path));
+        let tried = tried.unwrap_or_default().into_iter().next().unwrap_or_default();
+        format!("none of {} pages or their sources is in it, such as {tried}", names.len())
+    } else {
+        "there is no history; is it a git repository?".to_owned()
+    };
+    GitDates::Nothing(format!("git-dates found nothing in {}: {why}", shown.join(", ")))
+}
+
+fn shown(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    if text.is_empty() { ".".to_owned() } else { text }
+}
+
+/// What git knows of the files below a folder.
+#[derive(Debug, Default)]
+struct History {
+    is_there: bool,
+    by_path: Table<Timestamp>,
+    /// The same by names as generators change them.
+    by_source: Table<Timestamp>,
+}
+
+impl History {
+    fn of(folder: &Path) -> Self {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(["log", "--format=%x01%ct", "--name-only", "--relative", "-z", "--", "."])
+            .output();
+        let Ok(output) = output else { return Self::default() };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (mut by_path, mut by_source) = (Vec::new(), Vec::new());
+        let mut time = None;
+        for part in text.split(['\0', '\n']).filter(|part| !part.is_empty()) {
+            match part.strip_prefix('\u{1}') {
+                Some(seconds) => {
+                    time = seconds.trim().parse().ok().and_then(Timestamp::from_unix_seconds);
+                }
+                // The newest commit comes first.
+                None => {
+                    if let Some(time) = time {
+                        by_path.push((hash_of(part), time));
+                        by_source.push((hash_of(&slug(part)), time));
+                    }
                 }
             }
         }
+        let is_there = output.status.success() && !by_path.is_empty();
+        Self { is_there, by_path: Table::of(by_path), by_source: Table::of(by_source) }
     }
-    Table::of(dates)
+}
+
+/// A path as addresses show it: in lower case, without blanks, and without the
+/// numbers that only give an order.
+fn slug(path: &str) -> String {
+    let parts = path.split('/').map(|part| {
+        let bare = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_date =
+            part.as_bytes().first_chunk::<4>().is_some_and(|it| it.iter().all(u8::is_ascii_digit));
+        let bare = bare.strip_prefix(['-', '_', '.']).map(str::trim_start);
+        let bare = bare.filter(|bare| !is_date && !bare.is_empty() && bare.len() < part.len());
+        let bare = bare.filter(|_| part.starts_with(|c: char| c.is_ascii_digit()));
+        bare.unwrap_or(part).to_lowercase().replace(' ', "-")
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Where the source of a page may be, the likeliest first.
+fn candidates(plan: &Plan, path: &str) -> Vec<String> {
+    let folder_of = path.strip_suffix("index.html").or_else(|| path.strip_suffix("index.htm"));
+    let is_index = folder_of.is_some();
+    let stem = folder_of.or_else(|| path.rsplit_once('.').map(|(stem, _)| stem)).unwrap_or(path);
+    let stem = stem.trim_end_matches('/');
+    let mut found = Vec::new();
+    for pattern in &plan.git_sources {
+        let stem = if stem.is_empty() { "index" } else { stem };
+        found.push(slug(&pattern.replace("{path}", stem)));
+    }
+    let usual = [".".to_owned()];
+    let folders = plan.generator.as_ref().map_or(&usual[..], |generator| &generator.sources);
+    let mut stems = Vec::new();
+    if !stem.is_empty() {
+        stems.push(stem.to_owned());
+        stems.extend(dated(stem));
+    }
+    if is_index {
+        for index in ["index", "_index", "README"] {
+            stems.push(if stem.is_empty() { index.to_owned() } else { format!("{stem}/{index}") });
+        }
+    }
+    for folder in folders {
+        for stem in &stems {
+            let place = if folder == "." { stem.clone() } else { format!("{folder}/{stem}") };
+            found.extend(ENDINGS.iter().map(|ending| slug(&format!("{place}.{ending}"))));
+        }
+    }
+    found
+}
+
+/// `blog/2026/01/02/first` is made of `blog/2026-01-02-first`.
+fn dated(stem: &str) -> Vec<String> {
+    let parts: Vec<&str> = stem.split('/').collect();
+    let [before @ .., year, month, day, name] = parts.as_slice() else { return Vec::new() };
+    let is_number =
+        |text: &str, len: usize| text.len() == len && text.bytes().all(|it| it.is_ascii_digit());
+    if !is_number(year, 4) || !is_number(month, 2) || !is_number(day, 2) {
+        return Vec::new();
+    }
+    let file = format!("{year}-{month}-{day}-{name}");
+    // Jekyll puts categories before the date and posts into one folder.
+    let in_folder = [before, &[file.as_str()]].concat().join("/");
+    if before.is_empty() { vec![file] } else { vec![in_folder, file] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Base, Generator};
+
+    fn plan(sources: &[&str], patterns: &[&str]) -> Plan {
+        let base = Base::parse("https://h.example/").unwrap();
+        let now = Timestamp::from_unix_seconds(0).unwrap();
+        let sources = sources.iter().map(|name| (*name).to_owned()).collect();
+        Plan {
+            generator: Some(Generator { name: "x".to_owned(), root: None, sources }),
+            git_sources: patterns.iter().map(|pattern| (*pattern).to_owned()).collect(),
+            ..Plan::new("site".into(), "state".into(), base, now)
+        }
+    }
+
+    #[test]
+    fn finds_sources_by_the_rules_of_generators() {
+        for (sources, path, source) in [
+            (&["docs"][..], "install/index.html", "docs/install.md"), // MkDocs
+            (&["docs"], "index.html", "docs/index.md"),
+            (&[".", "source"], "guide/tides.html", "source/guide/tides.rst"), // Sphinx
+            (&["docs", "."], "docs/intro/index.html", "docs/01-Intro.mdx"),   // Docusaurus
+            (&["docs", "."], "blog/2026/01/02/first/index.html", "blog/2026-01-02-first.md"),
+            (&["."], "guide/tides.html", "guide/tides.md"), // VitePress
+            (&["src/content/docs"], "api/index.html", "src/content/docs/api/index.mdx"), // Astro
+            (&[".", "src"], "a/index.html", "src/a.njk"),   // Eleventy
+            (&["content"], "guide/index.html", "content/guide/_index.md"), // Hugo
+            (&["content"], "my-page/index.html", "content/My Page.md"),
+            (&[".", "_posts"], "news/2026/01/02/first.html", "_posts/2026-01-02-first.md"), // Jekyll
+        ] {
+            let found = candidates(&plan(sources, &[]), path);
+            assert!(found.contains(&slug(source)), "{path}: {source} not in {found:?}");
+        }
+        let found = candidates(&plan(&[], &["texts/{path}/text.md"]), "a/b/index.html");
+        assert_eq!(found.first().map(String::as_str), Some("texts/a/b/text.md"));
+    }
 }

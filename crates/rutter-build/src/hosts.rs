@@ -93,11 +93,22 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// Comment at the top of the nginx file.
+const INHERITANCE: &str = "\
+# Include this file in the `server` block.
+#
+# A location with `add_header` directives of its own drops those of outer levels, such as
+# Strict-Transport-Security of the server. To send them for the files below, too:
+# - nginx 1.29.3 and later: write `add_header_inherit merge;` in the `server` block.
+#   This file does not, because earlier versions refuse a directive they do not know.
+# - earlier versions: set the headers of the server with `more_set_headers` (module headers-more).";
+
 /// What keeps closed pages closed, as far as the host can; it comes first.
 fn closed_lines(plan: &Plan, host: Host, closed: (&[String], &[String])) -> Vec<String> {
     let mut lines = Vec::new();
     match host {
         Host::Nginx => {
+            lines.push(INHERITANCE.to_owned());
             for pattern in patterns(plan, closed) {
                 lines.push(format!("location ~* \"{pattern}\" {{"));
                 lines.push("    return 403;".to_owned());
@@ -191,6 +202,18 @@ mod tests {
         let text = headers(&plan(), Host::Netlify, (&names, &pages));
         assert!(text.contains("\n/docs/members/*\n  Cache-Control: private, no-store\n"), "{text}");
         assert!(!headers(&plan(), Host::Nginx, (&[], &[])).contains("403"));
+    }
+
+    #[test]
+    fn nginx_file_says_how_headers_of_outer_levels_are_kept() {
+        let text = headers(&plan(), Host::Nginx, (&["members/".to_owned()], &[]));
+        let (comment, rest) = text.split_once("\nlocation ").unwrap();
+        assert!(comment.lines().all(|line| line.starts_with('#')), "{comment}");
+        assert!(comment.contains("`add_header_inherit merge;`"), "{comment}");
+        assert!(comment.contains("1.29.3"), "{comment}");
+        // Versions before that refuse to start with a directive they do not know.
+        assert!(!rest.contains("add_header_inherit"), "{rest}");
+        assert!(!headers(&plan(), Host::Netlify, (&[], &[])).contains("add_header"));
     }
 
     #[test]

@@ -1,19 +1,27 @@
 //! The names of a site's pages, in the order of their addresses.
 //!
-//! The address comes from the path alone: an index is its folder, everything
-//! else is itself. What is not a page is listed too, for whoever copies the
-//! site.
+//! The address of a file follows from its path by the site's address scheme.
+//! Files that are not pages are listed too, because a build into another
+//! folder copies them.
+//!
+//! A folder that cannot be read is reported, and the pages that were published
+//! from it are listed as they were: an unreadable page keeps what is published
+//! of it, a missing one is removed.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
+use crate::address_scheme::AddressScheme;
 use crate::error::{At, BuildError};
+use crate::ledger::{Rows, Sight};
 use crate::manifest::Manifest;
 use crate::plan::{Base, Plan, Source};
 use crate::rules;
+use crate::site_sitemap::SiteSitemap;
 use crate::state::{Paths, whole};
 
 /// A page's address and the file it comes from.
@@ -72,6 +80,11 @@ impl Names {
         self.spans.is_empty()
     }
 
+    /// Whether there is a page with this address; the names are sorted.
+    fn has(&self, url: &str) -> bool {
+        self.spans.binary_search_by(|span| name_of(&self.text, *span).url.cmp(url)).is_ok()
+    }
+
     pub(crate) fn get(&self, at: usize) -> Option<Name<'_>> {
         self.spans.get(at).map(|span| name_of(&self.text, *span))
     }
@@ -97,6 +110,79 @@ pub(crate) struct Inventory {
     /// Everything else, sorted.
     pub(crate) others: Vec<Box<str>>,
     pub(crate) findings: Vec<(String, Finding)>,
+    /// Folders that cannot be read, each with a slash at its end.
+    pub(crate) unreadable: Vec<String>,
+}
+
+impl Inventory {
+    /// Lists the published pages below unreadable folders, so that they are
+    /// kept. Their paths come from the list of published files where that has
+    /// them, else from their addresses.
+    pub(crate) fn keep_unreadable(
+        &mut self,
+        (plan, scheme): (&Plan, &AddressScheme),
+        ledger: &Path,
+        published: &Manifest,
+    ) -> Result<(), BuildError> {
+        if self.unreadable.is_empty() {
+            return Ok(());
+        }
+        let is_lost = |name: &str| self.unreadable.iter().any(|folder| name.starts_with(folder));
+        let pages = published.iter().map(|(name, _)| name);
+        let pages = pages.filter(|name| is_lost(name) && is_page(plan.source, name));
+        let paths: HashMap<String, &str> =
+            pages.filter_map(|name| Some((scheme.address(&plan.base, name)?, name))).collect();
+        let prefixes: Vec<String> =
+            self.unreadable.iter().map(|folder| file_address(&plan.base, folder)).collect();
+        let mut rows = Rows::open(ledger)?;
+        let mut kept = Vec::new();
+        while let Some(row) = rows.next()? {
+            let is_kept = row.sight != Sight::Gone
+                && prefixes.iter().any(|prefix| is_below(&row.url, prefix))
+                && !self.pages.has(&row.url);
+            if !is_kept {
+                continue;
+            }
+            let known = paths.get(&row.url).map(|path| (*path).to_owned());
+            let mut folders = self.unreadable.iter().zip(&prefixes);
+            let index = folders.find(|(_, prefix)| prefix.strip_suffix('/') == Some(&row.url));
+            let index = index.map(|(folder, _)| format!("{folder}index.html"));
+            if let Some(path) = known.or(index).or_else(|| usual_path(plan, &row.url)) {
+                kept.push((row.url, path));
+            }
+        }
+        for (url, path) in &kept {
+            self.pages.push(url, path);
+        }
+        self.pages.settle(&mut |_, _| {});
+        Ok(())
+    }
+}
+
+/// The file that a page usually comes from.
+fn usual_path(plan: &Plan, url: &str) -> Option<String> {
+    let inside = decoded(plan.base.strip(url)?);
+    Some(match (inside.strip_suffix('/'), plan.source) {
+        (Some(folder), Source::Markdown) => format!("{folder}.md"),
+        (Some(folder), _) => format!("{folder}/index.html"),
+        (None, _) => inside,
+    })
+}
+
+/// A path without its percent-encoding; what does not decode to text stays.
+pub(crate) fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let encoded = after.first_chunk::<2>().filter(|_| *first == b'%');
+        let byte = encoded.and_then(|digits| {
+            let text = std::str::from_utf8(digits).ok()?;
+            u8::from_str_radix(text, 16).ok()
+        });
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
 /// A page of a site that is not built yet.
@@ -116,7 +202,11 @@ pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
     let manifest = Manifest::load(&Paths::new(&plan.state).files());
     let manifest = manifest.filter(|(folder, _)| *folder == whole(&plan.site));
     let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
-    let inventory = list(plan, &|name| manifest.is_ours(&plan.site, name))?;
+    let is_ours = |name: &str| manifest.is_ours(&plan.site, name);
+    let paths = Paths::new(&plan.state);
+    let theirs = SiteSitemap::read(plan, &paths, &is_ours);
+    let scheme = AddressScheme::of_site(plan, theirs.votes, &paths.ledger())?;
+    let inventory = list(plan, &scheme, &is_ours)?;
     let page = |name: Name<'_>| SitePage {
         url: name.url.to_owned(),
         path: name.path.to_owned(),
@@ -126,7 +216,11 @@ pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
 }
 
 /// Lists a folder. `is_ours` tells which files are artefacts of a build.
-pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Inventory, BuildError> {
+pub(crate) fn list(
+    plan: &Plan,
+    scheme: &AddressScheme,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<Inventory, BuildError> {
     let mut found = Inventory::default();
     let skipped: Vec<PathBuf> = [Some(&plan.state), plan.out.as_ref()]
         .into_iter()
@@ -144,7 +238,8 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
             // One bad folder does not cost the others.
             Err(error) => {
                 let finding = Finding::new(&rules::UNREADABLE, Place::WHOLE, error.to_string());
-                found.findings.push((inside, finding));
+                found.findings.push((inside.clone(), finding));
+                found.unreadable.push(inside);
                 continue;
             }
         };
@@ -167,6 +262,10 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
                 }
             } else if is_ours(&path) {
                 // Made by an earlier build; it is made again.
+            } else if kind.is_symlink() && leads_out(plan, &path) {
+                let detail = "a link out of the site is not published";
+                let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
+                found.findings.push((path, finding));
             } else if kind.is_symlink() && entry.path().is_dir() {
                 let detail = "a link to a folder is not followed";
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
@@ -180,11 +279,11 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
             } else if is_hidden || is_excluded {
                 found.others.push(path.into());
             } else {
-                sort_in(plan, path, &mut found);
+                sort_in(plan, scheme, path, &mut found);
             }
         }
     }
-    let Inventory { pages, others, findings } = &mut found;
+    let Inventory { pages, others, findings, .. } = &mut found;
     pages.settle(&mut |first, later| {
         let detail = format!("{}: `{}` is used", first.url, first.path);
         let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
@@ -195,22 +294,32 @@ pub(crate) fn list(plan: &Plan, is_ours: &dyn Fn(&str) -> bool) -> Result<Invent
     Ok(found)
 }
 
-fn sort_in(plan: &Plan, path: String, found: &mut Inventory) {
-    let ending = Path::new(&path).extension().and_then(|ending| ending.to_str());
+/// Whether a link leads out of the site; one that leads nowhere does not.
+fn leads_out(plan: &Plan, path: &str) -> bool {
+    rutter_root::resolve(&plan.site, path)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
+/// Whether a file is a page, by its name.
+fn is_page(source: Source, path: &str) -> bool {
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
-    let is_page = match plan.source {
+    let is_page = match source {
         Source::Html => matches!(ending.as_str(), "html" | "htm" | "xhtml"),
         Source::Markdown => matches!(ending.as_str(), "md" | "markdown"),
         Source::Lines => false,
     };
     // What a server shows for an address that does not exist is no page.
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    let is_error = matches!(name, "404.html" | "50x.html" | "500.html" | "404.md");
-    if !is_page || is_error {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    is_page && !matches!(name, "404.html" | "50x.html" | "500.html" | "404.md")
+}
+
+fn sort_in(plan: &Plan, scheme: &AddressScheme, path: String, found: &mut Inventory) {
+    if !is_page(plan.source, &path) {
         found.others.push(path.into());
         return;
     }
-    match address(&plan.base, &path) {
+    match scheme.address(&plan.base, &path) {
         Some(url) => found.pages.push(&url, &path),
         None => {
             found.findings.push((path, Finding::new(&rules::ODD_NAME, Place::WHOLE, "")));
@@ -218,7 +327,8 @@ fn sort_in(plan: &Plan, path: String, found: &mut Inventory) {
     }
 }
 
-/// The address of a file: the key by which pages are told apart (D30).
+/// The address of a file where nothing says otherwise: an index is its folder,
+/// everything else is itself (D30).
 pub(crate) fn address(base: &Base, path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let shown = match name {
@@ -242,6 +352,12 @@ pub(crate) fn address(base: &Base, path: &str) -> Option<String> {
         encode(&shown, &mut url);
     }
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
+}
+
+/// Whether a page is the home page, whatever address the site gives it.
+pub(crate) fn is_home(base: &Base, url: &str, path: Option<&str>) -> bool {
+    url == base.as_str()
+        || path.is_some_and(|path| matches!(path, "index.html" | "index.htm" | "index.xhtml"))
 }
 
 /// Writes a segment of a path the way the URL standard does.
@@ -286,6 +402,19 @@ pub(crate) fn inside<'u>(base: &Base, url: &'u str) -> Option<&'u str> {
         && !path.contains(['\\', '%', '?', '#', ':'])
         && !path.split('/').any(|segment| matches!(segment, "" | "." | ".."));
     is_safe.then_some(path)
+}
+
+/// Whether a path lies below a prefix. The index page of a folder counts where
+/// addresses have no final slash: `/a` lies below `/a/`.
+pub(crate) fn is_below(path: &str, prefix: &str) -> bool {
+    path.starts_with(prefix) || prefix.strip_suffix('/') == Some(path)
+}
+
+/// The same, with the page beside the folder: `/a.html` for `/a/`. For settings
+/// that close pages.
+pub(crate) fn is_below_or_beside(path: &str, prefix: &str) -> bool {
+    let stem = [".html", ".htm", ".xhtml"].iter().find_map(|ending| path.strip_suffix(ending));
+    is_below(path, prefix) || stem.is_some_and(|stem| prefix.strip_suffix('/') == Some(stem))
 }
 
 /// Path prefixes as the owner wrote them, the way addresses have them: encoded
@@ -335,6 +464,24 @@ pub(crate) fn file_address(base: &Base, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folder_prefix_covers_its_index_page_in_every_form() {
+        for (path, below, beside) in [
+            ("/a/", true, true),
+            ("/a/b", true, true),
+            ("/a", true, true),
+            ("/a.html", false, true),
+            ("/a.htm", false, true),
+            ("/ab", false, false),
+            ("/a.md", false, false),
+            ("/", false, false),
+        ] {
+            assert_eq!(is_below(path, "/a/"), below, "{path}");
+            assert_eq!(is_below_or_beside(path, "/a/"), beside, "{path}");
+        }
+        assert!(is_below("/ab", "/a") && !is_below("/b", "/a"));
+    }
 
     #[test]
     fn ours_addresses_come_from_paths() {

@@ -1,19 +1,29 @@
-//! The journal: what a publication moves where, a step on each line. Once it
-//! is on disk, the publication happens, in this process or in the next
-//! (design: redo is idempotent, a staged file that is missing was moved
-//! already). It is written and read as a stream, however many files it names.
+//! The journal: the steps of a publication, one per line.
+//!
+//! Once the journal is on disk, the publication happens, in this process or in
+//! the next one; until it is done, no staged file may be deleted. Redoing it is
+//! idempotent: a step whose staged file is missing was done before, or the file
+//! was deleted by somebody else. Such a step is skipped and the others are
+//! done; a state file that was lost this way is returned, so that the next
+//! build writes everything again. Both ends stream.
+//!
+//! Rejects journals of another format and lines that cannot be parsed, before
+//! it does anything.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use rutter_page::seal::Seal;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{At, BuildError};
 use crate::manifest::time_of;
 use crate::state::Paths;
 
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
+/// The format of journals without a last line.
+const UNSEALED: u32 = 3;
 
 /// Folders that are remembered before their names are made safe.
 const MOST_TOUCHED: usize = 4096;
@@ -32,17 +42,35 @@ enum Step {
         /// Size and time of the file it takes the place of.
         before: Option<(u64, u64)>,
     },
-    /// A state file, after everything it speaks of.
-    State { from: PathBuf, to: PathBuf },
+    /// A state file, after all files it describes.
+    State {
+        from: PathBuf,
+        to: PathBuf,
+        /// Size and time of the staged file, which a move keeps; earlier
+        /// versions did not write it.
+        #[serde(default)]
+        staged: Option<(u64, u64)>,
+    },
     /// A file nobody names any more.
     Remove(PathBuf),
     /// A folder with staged files.
     Stage(PathBuf),
+    /// The last line: number and digest of all lines before it.
+    End(String),
 }
 
-fn stat(path: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    Some((metadata.len(), time_of(&metadata)))
+/// Size and time of a file; `None` where there is none. A disk that does not
+/// answer is an error, not a missing file.
+fn stat(path: &Path) -> Result<Option<(u64, u64)>, BuildError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(Some((metadata.len(), time_of(&metadata)))),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(BuildError::Io(path.to_owned(), error)),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// A journal that is being written: nothing is promised yet.
@@ -50,6 +78,7 @@ fn stat(path: &Path) -> Option<(u64, u64)> {
 pub(crate) struct Draft {
     path: PathBuf,
     out: BufWriter<File>,
+    seal: Seal,
     /// The folder that was last seen to be there.
     folder: PathBuf,
     pub(crate) moves: u64,
@@ -60,14 +89,17 @@ impl Draft {
     pub(crate) fn create(paths: &Paths) -> Result<Self, BuildError> {
         let path = paths.folder.join("journal.new");
         let out = BufWriter::with_capacity(64 << 10, File::create(&path).at(&path)?);
-        let mut draft = Self { path, out, folder: PathBuf::new(), moves: 0, removals: 0 };
+        let seal = Seal::default();
+        let mut draft = Self { path, out, seal, folder: PathBuf::new(), moves: 0, removals: 0 };
         draft.push(&Step::Format(FORMAT))?;
         Ok(draft)
     }
 
     fn push(&mut self, step: &Step) -> Result<(), BuildError> {
-        let line = serde_json::to_string(step).expect("a step is JSON");
-        writeln!(self.out, "{line}").at(&self.path)
+        let mut line = serde_json::to_string(step).expect("a step is JSON");
+        line.push('\n');
+        self.seal.record(line.as_bytes());
+        self.out.write_all(line.as_bytes()).at(&self.path)
     }
 
     /// A staged file; what could stop its move stops it before it is promised.
@@ -83,12 +115,13 @@ impl Draft {
             return Err(BuildError::Io(to, error));
         }
         self.moves += 1;
-        let before = stat(&to);
+        let before = stat(&to)?;
         self.push(&Step::Move { from, to, before })
     }
 
     pub(crate) fn state(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
-        self.push(&Step::State { from, to })
+        let staged = stat(&from)?;
+        self.push(&Step::State { from, to, staged })
     }
 
     pub(crate) fn remove(&mut self, path: PathBuf) -> Result<(), BuildError> {
@@ -101,7 +134,9 @@ impl Draft {
     }
 
     /// Puts the journal on disk: from here on the publication happens.
-    pub(crate) fn commit(self, paths: &Paths) -> Result<Journal, BuildError> {
+    pub(crate) fn commit(mut self, paths: &Paths) -> Result<Journal, BuildError> {
+        let end = Step::End(self.seal.to_text());
+        self.push(&end)?;
         let Self { path, out, .. } = self;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
         flush(paths, &path)?;
@@ -164,30 +199,34 @@ impl Journal {
         }
     }
 
-    /// Does what is left to do.
-    pub(crate) fn redo(self) -> Result<(), BuildError> {
+    /// Does what is left to do; returns the state files that were lost.
+    pub(crate) fn redo(self) -> Result<Vec<PathBuf>, BuildError> {
         let mut touched = Touched::default();
         let mut stages = Vec::new();
+        let mut lost = Vec::new();
         each(&self.path, &mut |step| {
             match step {
-                Step::Format(_) => {}
+                Step::Format(_) | Step::End(_) => {}
                 Step::Move { from, to, before } => {
-                    // Somebody wrote there since: that is newer than what we have.
-                    let now = stat(&to);
-                    if from.exists() && (now.is_none() || now == before) {
+                    // A file that was written there since is newer than ours.
+                    let now = stat(&to)?;
+                    if stat(&from)?.is_some() && (now.is_none() || now == before) {
                         touched.rename(&from, &to)?;
                     }
                 }
-                Step::State { from, to } => {
-                    if from.exists() || !to.exists() {
+                Step::State { from, to, staged } => {
+                    let now = stat(&to)?;
+                    if stat(&from)?.is_some() {
                         touched.rename(&from, &to)?;
+                    } else if now.is_none() || (staged.is_some() && now != staged) {
+                        lost.push(to);
                     }
                 }
                 Step::Remove(path) => {
                     touched.sync()?;
                     match fs::remove_file(&path) {
                         Ok(()) => {}
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) if is_absent(&error) => {}
                         Err(error) => return Err(BuildError::Io(path, error)),
                     }
                 }
@@ -196,13 +235,28 @@ impl Journal {
             Ok(())
         })?;
         touched.sync()?;
+        // Before the journal goes: the next build must know what is missing.
+        if let (false, Some(folder)) = (lost.is_empty(), self.path.parent()) {
+            mark_incomplete(folder, &lost)?;
+        }
         fs::remove_file(&self.path).at(&self.path)?;
         for stage in &stages {
-            // Only litter is left there.
+            // Nothing that is wanted is left there.
             drop(fs::remove_dir_all(stage));
         }
-        Ok(())
+        Ok(lost)
     }
+}
+
+/// Notes that state files were lost, so that the next build is a whole one.
+fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
+    let path = Paths::new(folder).incomplete();
+    let mut text = String::new();
+    for path in lost {
+        text.push_str(&path.to_string_lossy());
+        text.push('\n');
+    }
+    fs::write(&path, text).at(&path)
 }
 
 /// Reads a journal, step by step.
@@ -211,17 +265,31 @@ fn each(
     take: &mut dyn FnMut(Step) -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {
     let input = BufReader::with_capacity(64 << 10, File::open(path).at(path)?);
+    let mut seal = Seal::default();
+    // Whether the last line is still to come; an empty file has not even a first.
+    let (mut is_sealed, mut n_lines) = (true, 0);
     for (n, line) in (1..).zip(input.lines()) {
-        let step = serde_json::from_str(&line.at(path)?);
+        n_lines = n;
+        let line = line.at(path)?;
+        let step = serde_json::from_str(&line);
         let step = step.map_err(|_| BuildError::State(path.to_owned(), n))?;
+        if let Step::End(end) = &step {
+            if *end != seal.to_text() {
+                return Err(BuildError::State(path.to_owned(), n));
+            }
+            is_sealed = false;
+        }
+        seal.record(line.as_bytes());
+        seal.update(b"\n");
         match step {
             Step::Format(FORMAT) if n == 1 => {}
+            Step::Format(UNSEALED) if n == 1 => is_sealed = false,
             Step::Format(_) => return Err(BuildError::Newer(path.to_owned())),
             _ if n == 1 => return Err(BuildError::State(path.to_owned(), n)),
             step => take(step)?,
         }
     }
-    Ok(())
+    if is_sealed { Err(BuildError::State(path.to_owned(), n_lines)) } else { Ok(()) }
 }
 
 /// Folders with new names in them.
@@ -288,18 +356,67 @@ mod tests {
         let journal = fs::read_to_string(paths.journal()).unwrap();
 
         // One of another version, and one that is broken, are left alone.
-        for (text, is_newer) in [("{\"format\":4}\n", true), ("{\"format\":3}\n{}\n", false)] {
+        let cut: String = journal.split_inclusive('\n').take(3).collect();
+        for (text, is_newer) in [
+            ("{\"format\":9}\n", true),
+            ("{\"format\":3}\n{}\n", false),
+            (cut.as_str(), false),
+            (&*journal.replace("old.txt", "new.txt"), false),
+            ("", false),
+        ] {
             fs::write(paths.journal(), text).unwrap();
             let error = Journal::load(&paths).unwrap_err();
             assert_eq!(matches!(error, BuildError::Newer(_)), is_newer, "{error}");
-            assert_eq!(matches!(error, BuildError::State(_, 2)), !is_newer, "{error}");
+            assert_eq!(matches!(error, BuildError::State(..)), !is_newer, "{error}");
             assert!(paths.journal().exists() && at("state/stage/0").exists());
         }
 
         fs::write(paths.journal(), journal).unwrap();
-        Journal::load(&paths).unwrap().unwrap().redo().unwrap();
+        assert!(Journal::load(&paths).unwrap().unwrap().redo().unwrap().is_empty());
         assert_eq!(fs::read_to_string(at("out/2/x.html")).unwrap(), "2");
         assert!(!at("old.txt").exists() && !at("state/stage").exists());
         assert!(Journal::load(&paths).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_step_without_its_staged_file_is_skipped_and_the_others_are_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::new(&folder.path().join("state"));
+        let at = |name: &str| folder.path().join(name);
+        let lay = |is_old: bool| {
+            drop(fs::remove_dir_all(&paths.folder));
+            fs::create_dir_all(at("state/next")).unwrap();
+            for name in ["a", "b", "c"] {
+                if is_old {
+                    fs::write(at(&format!("state/{name}.json")), "old, longer").unwrap();
+                }
+                fs::write(at(&format!("state/next/{name}")), name).unwrap();
+            }
+            let mut draft = Draft::create(&paths).unwrap();
+            for name in ["a", "b", "c"] {
+                let (from, to) = (format!("state/next/{name}"), format!("state/{name}.json"));
+                draft.state(at(&from), at(&to)).unwrap();
+            }
+            draft.put(at("state/next/none"), at("out/none")).unwrap();
+            draft.commit(&paths).unwrap()
+        };
+        let text = |name: &str| fs::read_to_string(at(&format!("state/{name}.json"))).ok();
+        let old = |is_old: bool| is_old.then(|| "old, longer".to_owned());
+        for is_old in [true, false] {
+            // Done before the process ended.
+            let journal = lay(is_old);
+            fs::rename(at("state/next/b"), at("state/b.json")).unwrap();
+            assert!(journal.redo().unwrap().is_empty());
+            assert_eq!(["a", "b", "c"].map(text), ["a", "b", "c"].map(|it| Some(it.to_owned())));
+            assert!(!paths.incomplete().exists() && !at("out/none").exists());
+            // Deleted by somebody else: the state before stays.
+            let journal = lay(is_old);
+            fs::remove_file(at("state/next/b")).unwrap();
+            assert_eq!(journal.redo().unwrap(), [at("state/b.json")]);
+            assert_eq!(["a", "c"].map(text), ["a", "c"].map(|it| Some(it.to_owned())));
+            assert_eq!(text("b"), old(is_old));
+            assert!(fs::read_to_string(paths.incomplete()).unwrap().contains("b.json"));
+            assert!(Journal::load(&paths).unwrap().is_none());
+        }
     }
 }

@@ -2,18 +2,29 @@
 //!
 //! Tab-separated, sorted by the bytes of the URL, one line per page, so that
 //! one edited page is one changed line. It is read and written as a stream.
+//! The last line has the number of rows and the digest of all lines before it.
+//!
+//! Rejects lines it cannot parse, rows out of order, an empty file, and a file
+//! that ends early or was changed. Files of format 1 have no last line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_extract::VersionId;
+use rutter_page::seal::Seal;
 use rutter_page::{LineDigest, Timestamp};
 
 use crate::error::{At, BuildError};
 
 /// First line of the file: what it is, its version, its columns.
-const HEADING: &str = "# rutter ledger 1: url state section digest modified recorded first-seen removed template dated arc";
+const HEADING: &str = "# rutter ledger 2: url state section digest modified recorded first-seen removed template dated arc";
+
+/// The heading of files without a last line.
+const UNSEALED: &str = "# rutter ledger 1: url state section digest modified recorded first-seen removed template dated arc";
+
+/// What begins the last line.
+const END: &str = "# end ";
 
 /// How long a page that went away is remembered, in days (D26).
 pub(crate) const REMEMBERED_DAYS: i64 = 400;
@@ -42,6 +53,11 @@ impl Sight {
     /// Whether something made of its text may be shown.
     pub(crate) fn is_full(self) -> bool {
         matches!(self, Self::Public)
+    }
+
+    /// Whether the sitemap names its address.
+    pub(crate) fn is_listed(self) -> bool {
+        matches!(self, Self::Public | Self::Listed)
     }
 
     fn name(self) -> &'static str {
@@ -163,6 +179,9 @@ pub(crate) struct Rows {
     line: String,
     n_line: u64,
     last: String,
+    seal: Seal,
+    /// Whether the last line is still to come.
+    is_sealed: bool,
 }
 
 impl Rows {
@@ -174,10 +193,21 @@ impl Rows {
             Err(error) => return Err(BuildError::Io(path.to_owned(), error)),
         };
         let path = path.to_owned();
-        let mut rows = Self { path, input, line: String::new(), n_line: 0, last: String::new() };
-        if rows.input.is_some() && rows.read_line()? {
+        let mut rows = Self {
+            path,
+            input,
+            line: String::new(),
+            n_line: 0,
+            last: String::new(),
+            seal: Seal::default(),
+            is_sealed: false,
+        };
+        if rows.input.is_some() {
+            rows.read_line()?;
+            rows.seal.update(rows.line.as_bytes());
             match rows.line.trim_end() {
-                HEADING => {}
+                HEADING => rows.is_sealed = true,
+                UNSEALED => {}
                 other if other.starts_with("# rutter ledger ") => {
                     return Err(BuildError::Newer(rows.path));
                 }
@@ -195,12 +225,23 @@ impl Rows {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Row>, BuildError> {
-        if !self.read_line()? {
-            return Ok(None);
-        }
+        let is_over = !self.read_line()?;
         let broken = || BuildError::State(self.path.clone(), self.n_line);
+        if is_over {
+            // Cut at the end of a line.
+            return if self.is_sealed { Err(broken()) } else { Ok(None) };
+        }
         // A line that was not written to its end is no line.
         let line = self.line.strip_suffix('\n').ok_or_else(broken)?;
+        if let Some(end) = line.strip_prefix(END).filter(|_| self.is_sealed) {
+            if end != self.seal.to_text() || self.read_line()? {
+                return Err(BuildError::State(self.path.clone(), self.n_line));
+            }
+            self.is_sealed = false;
+            self.input = None;
+            return Ok(None);
+        }
+        self.seal.record(self.line.as_bytes());
         let row = Row::parse(line).ok_or_else(broken)?;
         if row.url <= self.last {
             return Err(broken());
@@ -215,20 +256,29 @@ impl Rows {
 pub(crate) struct RowsWriter {
     path: PathBuf,
     out: BufWriter<File>,
+    seal: Seal,
+    line: Vec<u8>,
 }
 
 impl RowsWriter {
     pub(crate) fn create(path: &Path) -> Result<Self, BuildError> {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path).at(path)?);
-        writeln!(out, "{HEADING}").at(path)?;
-        Ok(Self { path: path.to_owned(), out })
+        let heading = format!("{HEADING}\n");
+        out.write_all(heading.as_bytes()).at(path)?;
+        let mut seal = Seal::default();
+        seal.update(heading.as_bytes());
+        Ok(Self { path: path.to_owned(), out, seal, line: Vec::new() })
     }
 
     pub(crate) fn push(&mut self, row: &Row) -> Result<(), BuildError> {
-        row.write(&mut self.out).at(&self.path)
+        self.line.clear();
+        row.write(&mut self.line).at(&self.path)?;
+        self.seal.record(&self.line);
+        self.out.write_all(&self.line).at(&self.path)
     }
 
     pub(crate) fn finish(mut self) -> Result<(), BuildError> {
+        writeln!(self.out, "{END}{}", self.seal.to_text()).at(&self.path)?;
         self.out.flush().at(&self.path)
     }
 }
@@ -276,12 +326,25 @@ mod tests {
         writer.finish().unwrap();
         let good = std::fs::read_to_string(&path).unwrap();
         for (text, line) in [
-            (format!("{good}nonsense\n"), 3),
-            (good.trim_end().to_owned(), 2),
-            (format!("{good}{}", good.lines().nth(1).unwrap()), 3),
+            (String::new(), 1),
+            (format!("{good}nonsense\n"), 4),
+            (good.replace("# end", "nonsense\n# end"), 3),
+            (good.lines().take(2).collect::<Vec<_>>().join("\n"), 2),
+            // Cut at the end of a line.
+            (good.split_inclusive('\n').take(2).collect(), 3),
+            (good.split_inclusive('\n').take(1).collect(), 2),
+            (good.replace("/a\t", "/b\t"), 3),
+            (good.replace("# end 1", "# end 2"), 3),
+            (good.replace("# end", &format!("{}\n# end", good.lines().nth(1).unwrap())), 3),
         ] {
             std::fs::write(&path, text).unwrap();
-            let mut rows = Rows::open(&path).unwrap();
+            let mut rows = match Rows::open(&path) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    assert!(matches!(error, BuildError::State(_, 1)) && line == 1, "{error}");
+                    continue;
+                }
+            };
             let error = loop {
                 match rows.next() {
                     Ok(Some(_)) => {}
@@ -291,6 +354,12 @@ mod tests {
             };
             assert!(matches!(error, BuildError::State(_, found) if found == line), "{error}");
         }
+        // Earlier versions wrote no last line.
+        let old: Vec<&str> = good.lines().take(2).collect();
+        let old = format!("{}\n", old.join("\n").replace("ledger 2", "ledger 1"));
+        std::fs::write(&path, old).unwrap();
+        let mut rows = Rows::open(&path).unwrap();
+        assert!(rows.next().unwrap().is_some() && rows.next().unwrap().is_none());
         std::fs::write(&path, "# rutter ledger 9: x\n").unwrap();
         assert!(matches!(Rows::open(&path), Err(BuildError::Newer(_))));
     }

@@ -8,6 +8,7 @@
 //! Refuses: to touch a file it did not write, to let a restricted page out, to
 //! move a date without a change, and to leave the folder half built.
 
+mod address_scheme;
 mod arc;
 mod block;
 mod build;
@@ -20,6 +21,7 @@ mod fit;
 mod gate;
 mod git;
 mod glob;
+mod guard;
 mod hosts;
 mod inject;
 mod inventory;
@@ -29,6 +31,7 @@ mod listing;
 mod manifest;
 mod marked;
 mod outcome;
+mod own_marks;
 mod pack;
 mod plan;
 mod previous;
@@ -36,12 +39,14 @@ mod private;
 mod project;
 mod publish;
 mod read;
+mod recall;
 mod remember;
 pub mod rules;
 mod schema;
 mod section;
 mod served;
 mod signs;
+mod site_sitemap;
 mod sources;
 mod spxi;
 mod state;
@@ -55,10 +60,10 @@ pub use error::BuildError;
 pub use glob::Glob;
 pub use inventory::{SitePage, pages};
 pub use marked::places;
-pub use outcome::{Excluded, Listener, Made, Outcome, SectionOutcome};
+pub use outcome::{Excluded, ExcludedPage, Listener, Made, Outcome, SectionOutcome};
 pub use plan::{
-    Arc, Base, BaseError, Checksum, Declared, Host, Layers, Oversize, Plan, Privacy, SectionRule,
-    Source, Spxi, SurfaceRule, Twins,
+    Arc, Base, BaseError, Checksum, Declared, Generator, Host, Layers, Oversize, Plan, Privacy,
+    SectionRule, Source, Spxi, SurfaceRule, Twins,
 };
 pub use publish::recover;
 pub use remember::{Remembered, is_built_into, remembered};

@@ -9,11 +9,18 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rutter_page::Digest;
+use rutter_page::seal::Seal;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{At, BuildError};
 
-const HEADING: &str = "# rutter files 1: path kind bytes sha256 time";
+const HEADING: &str = "# rutter files 2: path kind bytes sha256 time";
+
+/// The heading of lists without a last line.
+const UNSEALED: &str = "# rutter files 1: path kind bytes sha256 time";
+
+/// What begins the last line; no other one is without a tab.
+const END: &str = "# end ";
 
 /// How far a file is ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,36 +105,56 @@ impl Ours {
 pub(crate) struct ListWriter {
     path: PathBuf,
     out: BufWriter<File>,
+    seal: Seal,
 }
 
 impl ListWriter {
     pub(crate) fn create(path: &Path, target: &Path) -> Result<Self, BuildError> {
         let mut out = BufWriter::new(File::create(path).at(path)?);
-        writeln!(out, "{HEADING}\n# {}", target.display()).at(path)?;
-        Ok(Self { path: path.to_owned(), out })
+        let heading = format!("{HEADING}\n# {}\n", target.display());
+        out.write_all(heading.as_bytes()).at(path)?;
+        let mut seal = Seal::default();
+        seal.update(heading.as_bytes());
+        Ok(Self { path: path.to_owned(), out, seal })
     }
 
     pub(crate) fn push(&mut self, name: &str, columns: &str) -> Result<(), BuildError> {
-        writeln!(self.out, "{name}\t{columns}").at(&self.path)
+        let line = format!("{name}\t{columns}\n");
+        self.seal.record(line.as_bytes());
+        self.out.write_all(line.as_bytes()).at(&self.path)
     }
 
     pub(crate) fn finish(mut self) -> Result<(), BuildError> {
+        writeln!(self.out, "{END}{}", self.seal.to_text()).at(&self.path)?;
         self.out.flush().at(&self.path)
     }
 }
 
 impl Manifest {
-    /// The list, and the folder it is about; a missing or unreadable one
-    /// knows nothing: a cache may be lost.
+    /// The list, and the folder it is about; a missing or damaged one knows
+    /// nothing: a cache may be lost. A part of a list is worse than none.
     pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
         let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
-        if lines.next()? != HEADING {
+        let heading = lines.next()?;
+        let is_sealed = heading == HEADING;
+        if !is_sealed && heading != UNSEALED {
             return None;
         }
-        let target = PathBuf::from(lines.next()?.strip_prefix("# ")?);
+        let folder = lines.next()?;
+        let target = PathBuf::from(folder.strip_prefix("# ")?);
+        let mut seal = Seal::default();
+        seal.update(format!("{heading}\n{folder}\n").as_bytes());
         let mut list = Self::default();
+        let mut is_whole = !is_sealed;
         for line in lines {
+            if let Some(end) = line.strip_prefix(END).filter(|_| is_sealed && !line.contains('\t'))
+            {
+                is_whole = end == seal.to_text();
+                break;
+            }
+            seal.record(line.as_bytes());
+            seal.update(b"\n");
             let Some((name, columns)) = line.split_once('\t') else { continue };
             let Some(ours) = Ours::of_columns(columns) else { continue };
             let Ok(len) = u32::try_from(name.len()) else { continue };
@@ -135,6 +162,9 @@ impl Manifest {
             list.text.push_str(name);
             let Ours { whose, bytes, digest, time } = ours;
             list.slots.push(Slot { at, bytes, time, digest, len, whose });
+        }
+        if !is_whole {
+            return None;
         }
         let Self { text, slots } = &mut list;
         // It was written in order; this only makes sure.
@@ -154,11 +184,6 @@ impl Manifest {
     /// All names with what is known of them, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Ours)> {
         self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.ours()))
-    }
-
-    /// The name at a place in the order.
-    pub(crate) fn name(&self, at: usize) -> &str {
-        self.slots.get(at).map_or("", |slot| name_of(&self.text, slot))
     }
 
     /// Whether the file that is there now is the one we wrote.
@@ -221,7 +246,11 @@ pub(crate) fn time_of(metadata: &Metadata) -> u64 {
 
 /// The digest of a file's bytes.
 pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
-    let mut file = File::open(path)?;
+    digest_of_file(&mut File::open(path)?)
+}
+
+/// The digest of the bytes that are left in an open file.
+pub(crate) fn digest_of_file(file: &mut File) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 << 10];
     loop {

@@ -12,6 +12,23 @@ pub trait Listener {
 
     /// How many of the pages are read.
     fn progress(&mut self, done: usize, of: usize);
+
+    /// A page is left out.
+    fn excluded(&mut self, page: &ExcludedPage<'_>) {
+        let _ = page;
+    }
+}
+
+/// A page that is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExcludedPage<'a> {
+    /// Its file, or its address.
+    pub page: &'a str,
+    /// As in [`Excluded::reason`].
+    pub reason: &'static str,
+    /// What says so: `meta article:published_time 2030-01-01T00:00:00Z`; empty
+    /// for a page that was read by an older version.
+    pub source: &'a str,
 }
 
 /// Why pages are left out, with their number.
@@ -69,8 +86,14 @@ pub struct Outcome {
     pub closed: u64,
     /// The first of them by name, at most [`Outcome::CLOSED_NAMED`].
     pub closed_pages: Vec<String>,
+    /// The first pages that ask for a password, at most
+    /// [`Outcome::CLOSED_NAMED`]. The setting `approved` publishes them.
+    pub password_pages: Vec<String>,
     /// Files that could not be read.
     pub failed: u64,
+    /// Folders and files of the site that cannot be read and whose published
+    /// files are kept as they were.
+    pub unreadable: u64,
     /// Bytes of the sources.
     pub source_bytes: u64,
     /// By section, `all` last.

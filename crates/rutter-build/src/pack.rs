@@ -53,6 +53,9 @@ pub(crate) struct Meta {
     /// Why the page may not leave, as far as it says so itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) barred: Option<String>,
+    /// What says so: `meta date 2030-01-01T00:00:00Z`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) barred_by: Option<String>,
     /// What was found wrong: code and detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<(String, String)>,

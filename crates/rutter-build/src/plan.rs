@@ -30,6 +30,8 @@ pub struct Plan {
     pub base: Base,
     /// The time of day.
     pub now: Timestamp,
+    /// The program that made the site, where it is known.
+    pub generator: Option<Generator>,
     /// What the site is called; the home page's title where nothing is given.
     pub name: Option<String>,
     /// What the site is about; the home page's description where nothing is given.
@@ -58,10 +60,21 @@ pub struct Plan {
     pub privacy: Privacy,
     /// Where first dates come from, beside the pages themselves.
     pub git_dates: bool,
+    /// A folder in git that holds sources of pages, beside those of the generator.
+    pub git_root: Option<PathBuf>,
+    /// Where the source of a page is below that folder, or below the
+    /// generator's: `content/{path}.md`, with the page's path without its ending.
+    pub git_sources: Vec<String>,
     /// Whether pages are read again although they did not change.
     pub reread: bool,
     /// Whether a file with the size and time it had is taken for unchanged.
     pub trust_mtime: bool,
+    /// Whether times in the state that are later than now are set to now.
+    pub redate: bool,
+    /// Whether collections that hold removed pages are withdrawn at once.
+    pub purge: bool,
+    /// Whether most pages may be removed or left out at once.
+    pub allow_mass_delete: bool,
     /// Whether files that are not ours may be replaced.
     pub force: bool,
     /// Files of the owner that ours may replace, relative to the output folder.
@@ -83,6 +96,7 @@ impl Plan {
             previous: None,
             base,
             now,
+            generator: None,
             name: None,
             summary: None,
             language: None,
@@ -90,15 +104,20 @@ impl Plan {
             exclude: Vec::new(),
             restricted: Vec::new(),
             sections: Vec::new(),
-            oversize: Oversize::Stop,
+            oversize: Oversize::Merge,
             update: Frequency::Weekly,
             layers: Layers::default(),
             arc: Arc::default(),
             spxi: None,
             privacy: Privacy::default(),
             git_dates: false,
+            git_root: None,
+            git_sources: Vec::new(),
             reread: false,
             trust_mtime: false,
+            redate: false,
+            purge: false,
+            allow_mass_delete: false,
             force: false,
             replace: Vec::new(),
             changed_list: None,
@@ -110,6 +129,17 @@ impl Plan {
     pub fn target(&self) -> &std::path::Path {
         self.out.as_deref().unwrap_or(&self.site)
     }
+}
+
+/// A program that makes sites, and where its sources are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generator {
+    /// Its name, for people.
+    pub name: String,
+    /// The folder that its settings are in; `None` where only its output is known.
+    pub root: Option<PathBuf>,
+    /// Folders below it that may hold the sources of pages, the likeliest first.
+    pub sources: Vec<String>,
 }
 
 /// Where the pages are.
@@ -156,6 +186,10 @@ pub struct Layers {
     pub crawl_delay: Option<f64>,
     /// `llms.txt`.
     pub llms: bool,
+    /// `llms-full.txt`: the text of pages in the order of `llms.txt`.
+    pub llms_full: bool,
+    /// Most bytes of page text in `llms-full.txt`; further pages are left out.
+    pub llms_full_bytes: u64,
     /// `arc-sitemap.json` and what belongs to it.
     pub arc: bool,
     /// `spxi-index.jsonld` and packets, where entities are declared.
@@ -181,6 +215,8 @@ impl Default for Layers {
             robots: true,
             crawl_delay: None,
             llms: true,
+            llms_full: false,
+            llms_full_bytes: 4_000_000,
             arc: true,
             spxi: true,
             twins: Twins::Auto,
@@ -219,14 +255,13 @@ impl Twins {
     }
 }
 
-/// What becomes of a page with more blocks than the format allows, however its
-/// text is put together (D36).
+/// What becomes of a page with more blocks than the format allows (D36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oversize {
-    /// Nothing is published before the owner has looked at it.
+    /// Neighbouring blocks are merged until it fits; no word is lost.
+    Merge,
+    /// Nothing is published.
     Stop,
-    /// It is left out of collections, and that is said.
-    Omit,
 }
 
 /// A kind of web host.
@@ -251,6 +286,9 @@ pub struct Arc {
     pub contact: Option<String>,
     /// Path prefixes of pages whose address is nobody's business (D56).
     pub unlisted: Vec<String>,
+    /// Whether pages with a password form and pages that robots.txt forbids to
+    /// everybody are listed by their addresses (D85).
+    pub lists_restricted: bool,
     /// Path prefixes of pages that may show what they mark as sensitive (D59).
     pub approved: Vec<String>,
     /// Priorities of pages by path prefix, from 0 to 1; the longest counts.
@@ -273,6 +311,7 @@ impl Default for Arc {
             crawl_rate: None,
             contact: None,
             unlisted: Vec::new(),
+            lists_restricted: false,
             approved: Vec::new(),
             priorities: Vec::new(),
             private: false,

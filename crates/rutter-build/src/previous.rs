@@ -11,6 +11,7 @@ use rutter_arc::{ArcError, Entry, Limits as ArcLimits, Policy, Reader as ArcRead
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Header, Kind, Options, Reader};
+use rutter_signpost::robots::Robots;
 use rutter_signpost::sitemap::{Item, Limits as SitemapLimits, Reader as SitemapReader};
 
 use crate::arc::Said;
@@ -21,6 +22,7 @@ use crate::inventory;
 use crate::ledger::{Dated, Row, RowsWriter, Sight, UNKNOWN};
 use crate::plan::{Plan, SectionRule};
 use crate::section::{ALL, MAIN, Sections};
+use crate::site_sitemap;
 use crate::state::Paths;
 
 /// A version of a page: its line's digest, its date, when it first appeared.
@@ -118,6 +120,8 @@ fn arc(
     let mut days: Vec<String> = Vec::new();
     // When each entry was said last, by day.
     let mut said: BTreeMap<String, (Timestamp, bool)> = BTreeMap::new();
+    // A delta that begins later than its day is that of the first publication.
+    let mut begun = None;
     let deltas = folder.join(feed::DELTAS);
     let mut names: Vec<PathBuf> = fs::read_dir(&deltas)
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
@@ -133,7 +137,11 @@ fn arc(
         let receipt = read_arc(&path, &mut |entry| {
             entries.push((entry.url.key().to_owned(), entry.removed));
         });
-        let Some(until) = receipt.ok().and_then(|receipt| receipt.head.until) else { continue };
+        let Some(head) = receipt.ok().map(|receipt| receipt.head) else { continue };
+        let Some(until) = head.until else { continue };
+        if delta::day(day) < head.since {
+            begun = head.since;
+        }
         said.extend(entries.into_iter().map(|(key, is_removed)| (key, (until, is_removed))));
         fs::copy(&path, store.join(feed::file(day))).at(&path)?;
         days.push(day.to_owned());
@@ -180,6 +188,7 @@ fn arc(
         policy,
         policy_changed,
         days,
+        begun,
     }))
 }
 
@@ -208,24 +217,43 @@ fn row(url: &str, section: &str, seen: Seen, removed: Option<Timestamp>) -> Row 
     }
 }
 
+/// Names of the sitemaps of a folder: the usual ones, and those of robots.txt.
+fn sitemap_names(plan: &Plan, folder: &Path) -> Vec<String> {
+    let robots = Robots::parse(&rutter_root::read(folder, "robots.txt").unwrap_or_default());
+    let named = robots.sitemaps().filter_map(|(_, url)| inventory::inside(&plan.base, url));
+    // An ARC sitemap is named there, too.
+    let named = named.filter(|name| name.contains(".xml"));
+    let usual = ["sitemap.xml", "sitemap-scp.xml", "sitemap-rutter.xml"];
+    usual.into_iter().chain(named).map(str::to_owned).collect()
+}
+
+/// The name of a sitemap in a folder that a build wrote.
+pub(crate) fn built_sitemap(plan: &Plan, folder: &Path) -> Option<String> {
+    let mut names = sitemap_names(plan, folder).into_iter();
+    names.find(|name| {
+        let path = site_sitemap::plain_file(folder, name);
+        path.is_some_and(|path| site_sitemap::may_be_ours(&path))
+    })
+}
+
 /// What the sitemaps of a folder announce, with the files that are there.
 fn offers(plan: &Plan, folder: &Path) -> Result<Vec<(Collection, PathBuf)>, BuildError> {
-    let names = ["sitemap.xml", "sitemap-scp.xml", "sitemap-rutter.xml"];
-    let mut waiting: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    let mut waiting = sitemap_names(plan, folder);
     let mut seen = BTreeSet::new();
     let mut offers = Vec::new();
-    while let Some(path) = waiting.pop() {
-        if !seen.insert(path.clone()) {
+    while let Some(name) = waiting.pop() {
+        if !seen.insert(name.clone()) {
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = rutter_root::open(folder, &name) else { continue };
+        let path = folder.join(&name);
         let mut reader = SitemapReader::new(BufReader::new(file), SitemapLimits::USUAL);
         let wrong = |error| BuildError::Previous(path.clone(), Box::new(error));
         while let Some(item) = reader.next(&mut ()).map_err(wrong)? {
             match item {
                 Item::Child(child) => {
                     let inside = inventory::inside(&plan.base, &child.loc);
-                    waiting.extend(inside.map(|inside| folder.join(inside)));
+                    waiting.extend(inside.map(str::to_owned));
                 }
                 Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
                     let attributes: Vec<(&str, &str)> = foreign
@@ -330,8 +358,9 @@ fn found(plan: &Plan, sections: &BTreeMap<String, BTreeMap<String, Seen>>) -> Se
         if name == ALL || name == MAIN {
             continue;
         }
-        let first = members.keys().next().and_then(|url| plan.base.strip(url));
-        if let Some((segment, _)) = first.and_then(|inside| inside.split_once('/')) {
+        // The index page of the folder may be there without a final slash.
+        let mut inside = members.keys().filter_map(|url| plan.base.strip(url)?.split_once('/'));
+        if let Some((segment, _)) = inside.next() {
             let prefix = format!("{}{segment}/", plan.base.path());
             rules.push(SectionRule { name: name.clone(), prefix });
         }

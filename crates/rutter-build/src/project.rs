@@ -10,17 +10,18 @@ use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
 use rutter_signpost::robots::{self, Wishes};
 
-use crate::arc;
 use crate::block;
-use crate::chain::Published;
+use crate::chain::{Published, SitemapPart};
 use crate::error::{At, BuildError};
 use crate::feed::{self, Fed, Feed};
+use crate::gate;
 use crate::hosts;
 use crate::inject;
 use crate::inventory::{self, Names};
 use crate::ledger::{Row, Rows, Sight};
-use crate::listing::{self, Listing};
+use crate::listing::{self, Arrangement, Listing};
 use crate::manifest::Whose;
+use crate::own_marks;
 use crate::pack::{Record, Records};
 use crate::plan::{Host, Plan, Source};
 use crate::private::Private;
@@ -29,7 +30,8 @@ use crate::read::Tally;
 use crate::rules;
 use crate::section::Sections;
 use crate::served::ServedWriter;
-use crate::signs::{Before, Sitemap, adverts};
+use crate::signs::{Finish, Layout, Sitemap, adverts};
+use crate::site_sitemap::{Before, SiteSitemap, is_gzip};
 use crate::spxi;
 
 /// What the second pass works on.
@@ -38,9 +40,13 @@ pub(crate) struct Projecting<'p> {
     pub(crate) sections: &'p Sections,
     pub(crate) names: &'p Names,
     pub(crate) others: &'p [Box<str>],
+    /// Folders of the site that cannot be read, with a slash at their ends.
+    pub(crate) unreadable: &'p [String],
     pub(crate) ledger: &'p Path,
     pub(crate) pack: &'p Path,
     pub(crate) before: &'p Before,
+    /// The sitemap that others wrote.
+    pub(crate) theirs: &'p SiteSitemap,
     pub(crate) published: &'p Published,
     pub(crate) tallies: &'p [Tally],
     pub(crate) served: PathBuf,
@@ -84,15 +90,23 @@ impl<'p> Open<'p> {
         } else {
             Vec::new()
         };
-        let listing =
-            if layers.llms { Some(Listing::new(plan, projecting.sections, stage)?) } else { None };
+        let arrangement = Arrangement {
+            sections: projecting.sections,
+            names: projecting.names,
+            ledger: projecting.ledger,
+            before,
+        };
+        let listing = if layers.llms { Some(Listing::new(plan, arrangement)?) } else { None };
         let deltas = projecting.deltas.clone();
         let feed = match &published.arc {
             Some(issue) => Some(Feed::open(plan, issue, others, deltas, stage)?),
             None => None,
         };
         Ok(Self {
-            sitemap: layers.sitemap.then(|| Sitemap::new(plan, before, foreign)),
+            sitemap: layers.sitemap.then(|| {
+                let layout = Layout::of(projecting.n_public, &foreign);
+                Sitemap::new(plan, before, foreign, layout)
+            }),
             listing,
             feed,
             private: Private::create(plan, &projecting.private)?,
@@ -135,11 +149,11 @@ impl<'p> Open<'p> {
             && row.is_public()
         {
             let shown = twin.as_deref().map(|twin| inventory::file_address(&plan.base, twin));
-            listing.page(row, &record.meta, shown.as_deref().unwrap_or(&row.url))?;
+            let shown = shown.as_deref().unwrap_or(&row.url);
+            listing.page((row, path), record, shown)?;
         }
         let is_closed = !row.is_public()
-            && (record.meta.arc.needs_login
-                || arc::is_below(plan, plan.restricted.iter(), &row.url));
+            && (record.meta.arc.needs_login || gate::is_restricted(plan, &row.url));
         let digest = Digest::parse(&record.meta.source);
         Ok(Seen { twin, packet: semantic.packet, digest, is_closed })
     }
@@ -151,7 +165,12 @@ impl Projecting<'_> {
         !self.entity_pages.is_empty()
     }
 
-    pub(crate) fn run(&self, stage: &mut Stage, told: &mut Tell<'_>) -> Result<(), BuildError> {
+    /// Writes every layer; gives the files of the sitemap.
+    pub(crate) fn run(
+        &self,
+        stage: &mut Stage,
+        told: &mut Tell<'_>,
+    ) -> Result<Vec<SitemapPart>, BuildError> {
         let mut open = Open::new(self, stage)?;
         // Its head names what is only known in the end.
         let mut home = None;
@@ -179,7 +198,9 @@ impl Projecting<'_> {
             let path = name.map(|name| name.path);
             let seen = open.page(self, (&row, path), record, (stage, told))?;
             match path {
-                Some(path) if row.url == self.plan.base.as_str() => home = Some((row, path, seen)),
+                Some(path) if inventory::is_home(&self.plan.base, &row.url, Some(path)) => {
+                    home = Some((row, path, seen));
+                }
                 Some(path) => {
                     let digest = self.page(&row, path, &seen, None, (stage, told))?;
                     serve(&mut open.served, (&row, path), &seen, digest)?;
@@ -206,15 +227,17 @@ impl Projecting<'_> {
         if let Some(index) = index {
             index.finish(stage, told)?;
         }
-        self.finish((sitemap, listing), &fed, served.all_closed(), stage, told)?;
+        let parts = self.finish((sitemap, listing), &fed, served.all_closed(), stage, told)?;
         let is_page = |path: &str| {
             let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
             matches!(ending, Some("html" | "htm" | "xhtml"))
         };
+        stage.keep_below(self.unreadable)?;
         stage.list(&mut |path, file| {
             if is_page(path) { Ok(()) } else { served.file(path, file, self.published) }
         })?;
-        served.finish()
+        served.finish()?;
+        Ok(parts)
     }
 
     fn twin(
@@ -231,11 +254,13 @@ impl Projecting<'_> {
             return Ok(Some(twin));
         }
         let is_owners = self.others.binary_search_by(|name| (**name).cmp(twin.as_str())).is_ok();
-        if is_owners && !stage.may_replace(&twin) {
+        // In the site's own folder, a twin whose list is lost looks like the owner's.
+        let is_recognised = self.plan.out.is_none() && stage.is_recognised(&twin);
+        if is_owners && !stage.may_replace(&twin) && !is_recognised {
             told(&twin, &rules::NOT_OURS, String::new());
             return Ok(None);
         }
-        match stage.put(Order::Twins, &twin, markdown)? {
+        match stage.put(Order::Twins, &twin, &own_marks::twin(markdown))? {
             put @ (Put::NotOurs | Put::Linked) => {
                 say_taken(&twin, put, told);
                 Ok(None)
@@ -258,7 +283,7 @@ impl Projecting<'_> {
         let is_html = self.plan.source == Source::Html;
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
             // One that cannot be read has been told of.
-            let bytes = fs::read(&source).unwrap_or_default();
+            let bytes = rutter_root::read(&self.plan.site, path).unwrap_or_default();
             let injected = inject::with(&bytes, &self.links(seen, pointer));
             if injected.is_none() && !bytes.is_empty() {
                 told(path, &rules::NO_HEAD, String::new());
@@ -270,15 +295,25 @@ impl Projecting<'_> {
         let mut digest = injected.as_deref().map_or(seen.digest, |bytes| Some(Digest::of(bytes)));
         match (self.plan.out.is_some(), injected) {
             (true, Some(bytes)) => say_taken(path, stage.put(Order::Heads, path, &bytes)?, told),
-            (true, None) => self.copy(path, seen.digest, stage, told)?,
+            (true, None) => {
+                let missing = self.copy(path, seen.digest, stage, told)?;
+                // Entry files name only what is there.
+                if let Some(why) = missing.filter(|_| row.sight.is_listed()) {
+                    return Err(BuildError::Unreadable(path.to_owned(), why));
+                }
+            }
             (false, Some(bytes)) => {
                 say_taken(path, stage.put_beside(Order::Heads, path, &bytes)?, told);
             }
             (false, None) if is_html && stage.was_beside(path) && !source.is_symlink() => {
-                let bytes = fs::read(&source).unwrap_or_default();
-                if let Cow::Owned(bytes) = inject::without(&bytes) {
-                    digest = Some(Digest::of(&bytes));
-                    stage.give_back(Order::Heads, path, &bytes)?;
+                match rutter_root::read(&self.plan.site, path) {
+                    Ok(bytes) => {
+                        if let Cow::Owned(bytes) = inject::without(&bytes) {
+                            digest = Some(Digest::of(&bytes));
+                            stage.give_back(Order::Heads, path, &bytes)?;
+                        }
+                    }
+                    Err(_) => drop(stage.keep(path, None)?),
                 }
             }
             (false, None) => {}
@@ -328,23 +363,36 @@ impl Projecting<'_> {
         Ok(())
     }
 
-    /// A file of the site; one that cannot be read costs only itself.
+    /// A file of the site. One that cannot be read keeps its published copy;
+    /// the reason is returned where it has none.
     fn copy(
         &self,
         path: &str,
         digest: Option<Digest>,
         stage: &mut Stage,
         told: &mut Tell<'_>,
-    ) -> Result<(), BuildError> {
+    ) -> Result<Option<String>, BuildError> {
         let source = self.plan.site.join(path);
-        match stage.copy((Whose::Site, Order::Site), path, &source, digest) {
+        let copied = match rutter_root::open(&self.plan.site, path) {
+            Ok(file) => stage.copy_file((Whose::Site, Order::Site), path, (&source, file), digest),
+            Err(error) => Err(BuildError::Io(source.clone(), error)),
+        };
+        match copied {
             Ok(put) => say_taken(path, put, told),
             Err(BuildError::Io(place, error)) if place == source => {
-                told(path, &rules::UNREADABLE, error.to_string());
+                // A page was reported when it was read, and a whole folder before.
+                let is_below = |folder: &String| path.starts_with(folder.as_str());
+                if digest.is_none() && !self.unreadable.iter().any(is_below) {
+                    told(path, &rules::UNREADABLE, error.to_string());
+                    stage.count_unread();
+                }
+                let wanted = digest.filter(|_| !self.plan.layers.inject);
+                let is_kept = stage.keep(path, wanted)?;
+                return Ok((!is_kept).then(|| error.to_string()));
             }
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Pictures, styles and everything else of the site.
@@ -354,7 +402,7 @@ impl Projecting<'_> {
         }
         for name in self.others {
             // What was told to be replaced is.
-            if !is_made(self.plan, name) && !stage.has(name) {
+            if !is_made(self.plan, self.theirs, name) && !stage.has(name) {
                 self.copy(name, None, stage, told)?;
             }
         }
@@ -369,17 +417,28 @@ impl Projecting<'_> {
         closed: (&[String], &[String]),
         stage: &mut Stage,
         told: &mut Tell<'_>,
-    ) -> Result<(), BuildError> {
+    ) -> Result<Vec<SitemapPart>, BuildError> {
         let plan = self.plan;
         let mut sitemaps = Vec::new();
+        let mut parts = Vec::new();
         if let Some(sitemap) = sitemap {
-            let (name, taken) = sitemap.finish("sitemap.xml", stage)?;
-            if let Some(taken) = taken {
-                let detail =
-                    name.as_ref().map_or_else(String::new, |name| format!("ours is {name}"));
+            let known = &self.published.sitemaps;
+            let finish = Finish { name: "sitemap.xml", theirs: self.theirs, parts: known };
+            let finished = sitemap.finish(finish, stage)?;
+            parts = finished.parts;
+            if let Some((taken, why)) = finished.taken {
+                let ours = finished.name.as_ref().map(|name| format!("ours is {name}"));
+                let details = [Some(why).filter(|why| !why.is_empty()), ours];
+                let detail = details.into_iter().flatten().collect::<Vec<_>>().join("; ");
                 told(&taken, &rules::NOT_OURS, detail);
             }
-            sitemaps.extend(name);
+            sitemaps.extend(finished.name);
+            if self.theirs.is_kept() {
+                let entries = self.theirs.files.iter().filter(|file| file.is_entry);
+                let plain =
+                    entries.filter(|file| !is_gzip(Path::new(&file.name)) && file.n_pages != 0);
+                sitemaps.extend(plain.map(|file| file.name.clone()));
+            }
         }
         if plan.layers.separate_sitemap && plan.layers.collections {
             sitemaps.extend(self.separate(stage, told)?);
@@ -396,14 +455,14 @@ impl Projecting<'_> {
             let existing = self.owners("llms.txt", &block::MARKDOWN, stage);
             let indexes = listing::Indexes { sitemap: main.as_deref(), has_spxi: self.has_index() };
             let taken = listing.finish(indexes, self.published, existing.as_deref(), stage)?;
-            if let Some((taken, put)) = taken {
-                say_taken(&taken, put, told);
+            for (name, put) in taken {
+                say_taken(&name, put, told);
             }
         }
         if let Some(host) = plan.layers.headers {
             self.headers(host, closed, stage, told)?;
         }
-        Ok(())
+        Ok(parts)
     }
 
     /// Collections in a sitemap of their own, with the start pages of sections
@@ -415,7 +474,7 @@ impl Projecting<'_> {
     ) -> Result<Option<String>, BuildError> {
         let plan = self.plan;
         let foreign = adverts(plan, self.published, self.tallies);
-        let mut sitemap = Sitemap::new(plan, self.before, foreign);
+        let mut sitemap = Sitemap::new(plan, self.before, foreign, Layout::Together);
         let starts: Vec<String> = self
             .sections
             .names()
@@ -429,7 +488,10 @@ impl Projecting<'_> {
         let mut first = None;
         let mut n_entries = 0;
         while let Some(row) = rows.next()? {
-            if row.is_public() && starts.contains(&row.url) {
+            // Where addresses have no final slash, neither has the start of a section.
+            let is_start =
+                |start: &String| *start == row.url || start.strip_suffix('/') == Some(&row.url);
+            if row.is_public() && starts.iter().any(is_start) {
                 sitemap.page(&row, &crate::pack::Meta::default(), None, stage)?;
                 n_entries += 1;
             }
@@ -441,17 +503,19 @@ impl Projecting<'_> {
         if let (0, Some(row)) = (n_entries, first) {
             sitemap.page(&row, &crate::pack::Meta::default(), None, stage)?;
         }
-        let (name, taken) = sitemap.finish("sitemap-scp.xml", stage)?;
-        if let Some(taken) = taken {
-            told(&taken, &rules::NOT_OURS, String::new());
+        let theirs = SiteSitemap::default();
+        let finish = Finish { name: "sitemap-scp.xml", theirs: &theirs, parts: &[] };
+        let finished = sitemap.finish(finish, stage)?;
+        if let Some((taken, why)) = finished.taken {
+            told(&taken, &rules::NOT_OURS, why);
         }
-        Ok(name)
+        Ok(finished.name)
     }
 
     /// What the owner wrote into a file that we add to; `None` where the file
     /// is ours alone.
     fn owners(&self, name: &str, marks: &block::Marks, stage: &Stage) -> Option<String> {
-        let text = fs::read_to_string(self.plan.site.join(name)).ok()?;
+        let text = String::from_utf8(rutter_root::read(&self.plan.site, name).ok()?).ok()?;
         let is_whole =
             (self.plan.out.is_none() && stage.was_ours(name)) || text.contains(listing::WHOLE);
         let own = block::without(&text, marks);
@@ -477,11 +541,13 @@ impl Projecting<'_> {
             told("robots.txt", &rules::UNDER_A_PATH, lines.join(", "));
             return Ok(());
         }
-        let existing = fs::read(plan.site.join("robots.txt")).ok();
+        let existing = rutter_root::read(&plan.site, "robots.txt").ok();
         let merged = robots::merge(existing.as_deref(), &wishes);
         let is_owners = existing.as_ref().is_some_and(|text| {
             let text = String::from_utf8_lossy(text);
-            !block::without(&text, &block::HASH).trim().is_empty()
+            // An empty file is the owner's, too.
+            block::within(&text, &block::HASH).is_none()
+                || !block::without(&text, &block::HASH).trim().is_empty()
         });
         if is_owners && plan.out.is_none() {
             say_taken("robots.txt", stage.put_beside(Order::Robots, "robots.txt", &merged)?, told);
@@ -547,14 +613,14 @@ pub(crate) fn say_taken(path: &str, put: Put, told: &mut Tell<'_>) {
 
 /// Whether we make a file of this name ourselves, so that the site's own is
 /// not copied.
-pub(crate) fn is_made(plan: &Plan, name: &str) -> bool {
+pub(crate) fn is_made(plan: &Plan, theirs: &SiteSitemap, name: &str) -> bool {
     let layers = &plan.layers;
     match name {
-        "sitemap.xml" => layers.sitemap,
+        "sitemap.xml" => layers.sitemap && !theirs.is_kept(),
         "robots.txt" => layers.robots && plan.base.is_root(),
         "llms.txt" => layers.llms,
         "_headers" => layers.headers == Some(Host::Netlify),
-        _ => false,
+        name => layers.sitemap && theirs.is_replaced(name),
     }
 }
 

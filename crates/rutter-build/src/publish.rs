@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,8 +16,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{At, BuildError};
 use crate::journal::{Draft, Journal};
-use crate::manifest::{ListWriter, Manifest, Ours, Whose, digest_of, time_of};
-use crate::state::{Lock, Paths, whole};
+use crate::manifest::{ListWriter, Manifest, Ours, Whose, digest_of, digest_of_file, time_of};
+use crate::own_marks::OwnMarks;
+use crate::state::{Lock, Paths, remove_folder, whole};
 use crate::table::hash_of;
 
 /// The stage inside a target on another disk than the state.
@@ -68,6 +69,8 @@ pub(crate) struct Stage {
     state: PathBuf,
     n_files: usize,
     n_staged: u64,
+    /// Files of the site, without pages, that could not be copied.
+    n_unread: u64,
     /// What is staged, a file and its name on each line, by when it appears.
     moves: [Option<BufWriter<File>>; Order::COUNT],
     old: Arc<Manifest>,
@@ -76,6 +79,10 @@ pub(crate) struct Stage {
     /// What will be ours when this is published, until all of it is known.
     new: Option<Sorter>,
     may_replace: MayReplace,
+    /// What is known of our files where the list of them is lost.
+    marks: OwnMarks,
+    /// Twins of ours that are in the target although no list names them.
+    strays: Vec<String>,
 }
 
 /// Whose files may be replaced.
@@ -114,7 +121,7 @@ impl Stage {
             let text = serde_json::to_string(&folder).expect("a path is JSON");
             fs::write(&note, text).at(&note)?;
         }
-        drop(fs::remove_dir_all(&folder));
+        remove_folder(&folder)?;
         fs::create_dir_all(&folder).at(&folder)?;
         Ok(Self {
             target,
@@ -122,12 +129,27 @@ impl Stage {
             state: paths.folder.clone(),
             n_files: 0,
             n_staged: 0,
+            n_unread: 0,
             moves: Default::default(),
             old,
             given: HashSet::new(),
             new: Some(Sorter::new(&paths.folder)),
             may_replace,
+            marks: OwnMarks::default(),
+            strays: Vec::new(),
         })
+    }
+
+    /// Recognises files of ours by these marks where the list of them is lost.
+    pub(crate) fn recognise(&mut self, marks: OwnMarks) {
+        self.marks = marks;
+    }
+
+    /// Takes away these twins of ours, unless they are given again: the list
+    /// that would name them is lost.
+    pub(crate) fn take_away(&mut self, twins: Vec<String>) {
+        self.strays = twins;
+        self.strays.retain(|name| !self.given.contains(&hash_of(name)));
     }
 
     /// A name in the stage.
@@ -155,26 +177,12 @@ impl Stage {
         !is_there
             || self.may_replace(name)
             || self.old.is_ours(&self.target, name)
-            || self.is_lost(name)
+            || self.is_recognised(name)
     }
 
-    /// Whether it is one of ours, of which the list was lost: a sitemap with
-    /// the elements of collections, which no generator writes, or a file for AI
-    /// agents where the state holds deltas of such.
-    fn is_lost(&self, name: &str) -> bool {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        let is_arc = file.starts_with("arc-sitemap.")
-            || file == "arc-policy.json"
-            || name.starts_with("arc-sitemap-deltas/");
-        if self.old.is_empty() && is_arc {
-            let deltas = fs::read_dir(self.state.join("arc"));
-            return deltas.is_ok_and(|mut deltas| deltas.next().is_some());
-        }
-        let is_sitemap = name.strip_prefix("sitemap").is_some_and(|rest| !rest.contains('/'));
-        self.old.is_empty()
-            && is_sitemap
-            && fs::read_to_string(self.target.join(name))
-                .is_ok_and(|text| text.contains("<scp:version>"))
+    /// Whether the list of our files is lost and the file has our mark.
+    pub(crate) fn is_recognised(&self, name: &str) -> bool {
+        self.old.is_empty() && self.marks.is_ours(&self.target, name)
     }
 
     /// Stages bytes.
@@ -257,17 +265,28 @@ impl Stage {
         Ok(Put::Staged)
     }
 
-    /// Stages a copy of a file of the site. Its digest, where it is known,
-    /// spares a reading; else a file with the size and time of the last copy
-    /// is taken for unchanged.
+    /// Stages a copy of a file of ours; see [`Self::copy_file`].
     pub(crate) fn copy(
         &mut self,
-        (whose, order): (Whose, Order),
+        kind: (Whose, Order),
         name: &str,
         source: &Path,
         known: Option<Digest>,
     ) -> Result<Put, BuildError> {
-        let metadata = fs::metadata(source).at(source)?;
+        self.copy_file(kind, name, (source, File::open(source).at(source)?), known)
+    }
+
+    /// Stages a copy of an open file. Its digest, where it is known, spares a
+    /// reading; else a file with the size and time of the last copy is taken
+    /// for unchanged.
+    pub(crate) fn copy_file(
+        &mut self,
+        (whose, order): (Whose, Order),
+        name: &str,
+        (source, mut file): (&Path, File),
+        known: Option<Digest>,
+    ) -> Result<Put, BuildError> {
+        let metadata = file.metadata().at(source)?;
         let there = fs::symlink_metadata(self.target.join(name)).ok();
         if let (Some(ours), Some(there)) = (self.old.get(name), &there)
             && ours.bytes == metadata.len()
@@ -280,22 +299,67 @@ impl Stage {
         }
         let digest = match known {
             Some(digest) => digest,
-            None => digest_of(source).at(source)?,
+            None => {
+                let digest = digest_of_file(&mut file).at(source)?;
+                file.rewind().at(source)?;
+                digest
+            }
         };
         let ours = Ours { whose, bytes: metadata.len(), digest, time: 0 };
         if let Some(put) = self.known(name, &ours)? {
             return Ok(put);
         }
         let path = self.fresh();
-        fs::copy(source, &path).at(source)?;
+        let mut copy = File::create(&path).at(&path)?;
+        io::copy(&mut file, &mut copy).at(source)?;
+        copy.set_permissions(metadata.permissions()).at(&path)?;
         // The time of the source tells later whether it is still the same.
         if let Ok(time) = metadata.modified() {
-            // The copy may be as read-only as the source; its owner may do this.
-            let file = File::open(&path).at(&path)?;
-            file.set_modified(time).at(&path)?;
+            copy.set_modified(time).at(&path)?;
         }
         self.enter(order, name, &path, &ours)?;
         Ok(Put::Staged)
+    }
+
+    /// Keeps a published file whose source cannot be read; returns whether
+    /// there is one, with the wanted digest where one is wanted.
+    pub(crate) fn keep(&mut self, name: &str, wanted: Option<Digest>) -> Result<bool, BuildError> {
+        let Some(ours) = self.old.get(name) else { return Ok(false) };
+        let is_wanted = wanted.is_none_or(|wanted| wanted == ours.digest);
+        let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
+        if !is_wanted || !is_there {
+            return Ok(false);
+        }
+        if !self.has(name) {
+            self.give(name, &ours)?;
+        }
+        Ok(true)
+    }
+
+    /// Keeps the copies of all files of the site below folders that cannot be
+    /// read.
+    pub(crate) fn keep_below(&mut self, folders: &[String]) -> Result<(), BuildError> {
+        if folders.is_empty() {
+            return Ok(());
+        }
+        let old = Arc::clone(&self.old);
+        let is_below = |name: &str| folders.iter().any(|folder| name.starts_with(folder));
+        for (name, ours) in old.iter() {
+            if ours.whose == Whose::Site && is_below(name) {
+                self.keep(name, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a file of the site, not a page, that could not be copied.
+    pub(crate) fn count_unread(&mut self) {
+        self.n_unread += 1;
+    }
+
+    /// How many those are.
+    pub(crate) fn n_unread(&self) -> u64 {
+        self.n_unread
     }
 
     /// Whether nothing is to be done for a file, or nothing may be.
@@ -305,8 +369,15 @@ impl Stage {
             return Ok(Some(Put::NotOurs));
         }
         let path = self.target.join(name);
-        let there = fs::symlink_metadata(&path).ok();
-        if let Some(there) = &there
+        let there = fs::symlink_metadata(&path);
+        // In a folder that cannot be read, a file is what it was.
+        if there.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+            && let Some(ours) = self.old.get(name).filter(|ours| ours.digest == wanted.digest)
+        {
+            self.give(name, &ours)?;
+            return Ok(Some(Put::Same));
+        }
+        if let Ok(there) = &there
             && there.is_file()
             && there.len() == wanted.bytes
         {
@@ -390,12 +461,11 @@ impl Stage {
         self.state.join("files.new")
     }
 
-    /// Files that were ours and are no longer wanted, by their places.
-    fn unwanted(&self) -> Vec<usize> {
-        let gone = self.old.iter().enumerate().filter(|(_, (name, _))| !self.has(name));
-        gone.filter(|(_, (name, _))| self.old.is_ours(&self.target, name))
-            .map(|(at, _)| at)
-            .collect()
+    /// Names of files that were ours and are no longer wanted.
+    fn unwanted(&self) -> Vec<&str> {
+        let listed = self.old.iter().map(|(name, _)| name).filter(|name| !self.has(name));
+        let listed = listed.filter(|name| self.old.is_ours(&self.target, name));
+        listed.chain(self.strays.iter().map(String::as_str)).collect()
     }
 
     /// Whether publishing would change no file.
@@ -414,7 +484,7 @@ impl Stage {
         left_behind: &[PathBuf],
     ) -> Result<(u64, u64), BuildError> {
         self.list(&mut |_, _| Ok(()))?;
-        let unwanted = self.unwanted();
+        let unwanted: Vec<String> = self.unwanted().into_iter().map(str::to_owned).collect();
         let mut draft = Draft::create(paths)?;
         for (order, out) in std::mem::take(&mut self.moves).into_iter().enumerate() {
             let Some(out) = out else { continue };
@@ -431,8 +501,8 @@ impl Stage {
             draft.state(from, to)?;
         }
         draft.state(self.files_new(), paths.files())?;
-        for at in &unwanted {
-            draft.remove(self.target.join(self.old.name(*at)))?;
+        for name in &unwanted {
+            draft.remove(self.target.join(name))?;
         }
         for path in left_behind {
             draft.remove(path.clone())?;
@@ -441,7 +511,7 @@ impl Stage {
         let (written, deleted) = (draft.moves, draft.removals);
         draft.commit(paths)?.redo()?;
         clear_elsewhere(paths);
-        remove_empty_folders(&self.target, unwanted.iter().map(|at| self.old.name(*at)));
+        remove_empty_folders(&self.target, unwanted.iter().map(String::as_str));
         Ok((written, deleted))
     }
 
@@ -463,8 +533,8 @@ pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildEr
     out.flush().at(path)
 }
 
-/// Finishes a publication that was interrupted, or clears what an interrupted
-/// build left; tells whether something was finished.
+/// Finishes a publication that was interrupted, or deletes what an interrupted
+/// build left; returns whether a publication was finished.
 pub fn recover(state: &Path) -> Result<bool, BuildError> {
     if !state.is_dir() {
         return Ok(false);

@@ -5,6 +5,8 @@
 //! read out of order behind a window; their answers are taken in order, so
 //! that the result does not depend on who was faster.
 
+mod tally;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,17 +17,19 @@ use std::thread;
 use rutter_extract::{Templates, VersionId};
 use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Timestamp;
-use rutter_scp::{Chain, State};
 use rutter_signpost::robots::Robots;
 
+pub(crate) use self::tally::Tally;
 use crate::arc::{self, Said};
+use crate::chain::{Offered, Published};
 use crate::dates;
 use crate::error::{At, BuildError};
 use crate::gate::{self, Bar};
-use crate::ledger::{REMEMBERED_DAYS, Row, Rows, RowsWriter, Sight};
-use crate::outcome::{Listener, Outcome};
+use crate::guard::Guarded;
+use crate::ledger::{REMEMBERED_DAYS, Row, Rows, RowsWriter, Sight, UNKNOWN};
+use crate::outcome::{ExcludedPage, Listener, Outcome};
 use crate::pack::{Keys, PackWriter, Records};
-use crate::plan::Plan;
+use crate::plan::{Oversize, Plan};
 use crate::rules;
 use crate::section::{ALL, Sections};
 use crate::sources::{Sourced, Sources};
@@ -68,45 +72,6 @@ pub(crate) enum Entries {
     All,
 }
 
-/// What changed in a section.
-#[derive(Debug, Clone)]
-pub(crate) struct Tally {
-    pub(crate) name: String,
-    pub(crate) before: State,
-    pub(crate) state: State,
-    pub(crate) pages: u64,
-    /// Pages that are new or changed.
-    pub(crate) changed: u64,
-    /// At most [`Chain::MOST_REMOVED`] and one more.
-    pub(crate) removed: Vec<String>,
-    /// Whether a page may no longer be shown that is still there.
-    pub(crate) is_barred: bool,
-}
-
-impl Tally {
-    fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            before: State::EMPTY,
-            state: State::EMPTY,
-            pages: 0,
-            changed: 0,
-            removed: Vec::new(),
-            is_barred: false,
-        }
-    }
-
-    pub(crate) fn is_changed(&self) -> bool {
-        self.changed != 0 || !self.removed.is_empty() || self.before != self.state
-    }
-
-    fn remove(&mut self, url: &str) {
-        if self.removed.len() <= Chain::MOST_REMOVED {
-            self.removed.push(url.to_owned());
-        }
-    }
-}
-
 /// What pass 1 found.
 #[derive(Debug)]
 pub(crate) struct Reading {
@@ -119,11 +84,18 @@ pub(crate) struct Reading {
     pub(crate) read: u64,
     pub(crate) read_differently: u64,
     pub(crate) failed: u64,
+    /// Of those, pages that keep what was published of them before.
+    pub(crate) kept: u64,
+    /// The newest time in the ledger before this build.
+    pub(crate) newest: Option<Timestamp>,
+    /// What the guard against mass deletion looks at.
+    pub(crate) guarded: Guarded,
     pub(crate) source_bytes: u64,
     pub(crate) excluded: BTreeMap<&'static str, u64>,
     /// Of those, pages that need a login, and the first of them.
     pub(crate) closed: u64,
     pub(crate) closed_pages: Vec<String>,
+    pub(crate) password_pages: Vec<String>,
     pub(crate) used: BTreeSet<VersionId>,
     pub(crate) findings: BTreeMap<&'static str, u64>,
     /// Secrets that nobody has acknowledged, and personal data where that stops.
@@ -132,8 +104,45 @@ pub(crate) struct Reading {
     pub(crate) is_other: bool,
     /// When an entry for AI agents last changed.
     pub(crate) said: Option<Timestamp>,
+    /// Whether the ledger knows of entries from before.
+    pub(crate) was_said: bool,
     /// Whether something may no longer be said of a page that is still there.
     pub(crate) is_taken_back: bool,
+}
+
+impl Reading {
+    /// Withdraws earlier collections of sections in which they hold pages that
+    /// were removed since, and deltas for AI agents likewise.
+    pub(crate) fn purge(&mut self, published: &Published) {
+        for tally in &mut self.tallies {
+            let Some(removed) = tally.last_removed else { continue };
+            let holds = |one: &Offered| one.section == tally.name && one.generated < removed;
+            if published.collections.iter().any(holds) {
+                tally.is_barred = true;
+                self.is_taken_back = true;
+            }
+        }
+    }
+}
+
+/// A row of the ledger; with `redate`, times that are later than now become
+/// now, and a page whose line says such a time is written again.
+fn redated(start: &Start<'_>, newest: &mut Option<Timestamp>, mut row: Row) -> Row {
+    *newest = (*newest).max(Some(row.recorded));
+    let now = start.plan.now;
+    if start.plan.redate {
+        if now < row.modified {
+            row.modified = now.plus_seconds(-1);
+            row.digest = UNKNOWN;
+        }
+        row.recorded = row.recorded.min(now);
+        row.first_seen = row.first_seen.min(now);
+        row.removed = row.removed.map(|at| at.min(now));
+        if Said::parse(&row.arc).is_some_and(|said| now < said.at) {
+            arc::NOTHING.clone_into(&mut row.arc);
+        }
+    }
+    row
 }
 
 /// An address on its way through the window.
@@ -208,6 +217,8 @@ impl<'s, 'l> Pass<'s, 'l> {
         listener: &'l mut dyn Listener,
     ) -> Result<Self, BuildError> {
         let mut rows = Rows::open(&start.old_ledger)?;
+        let mut newest = None;
+        let next_row = rows.next()?.map(|row| redated(start, &mut newest, row));
         let names = start.sections.names();
         let bits = names
             .iter()
@@ -218,7 +229,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         Ok(Self {
             next: sources.next()?,
             sources,
-            next_row: rows.next()?,
+            next_row,
             rows,
             keys: Keys::open(&start.old_pack)?,
             old: Records::open(&start.old_pack)?,
@@ -238,15 +249,20 @@ impl<'s, 'l> Pass<'s, 'l> {
                 read: 0,
                 read_differently: 0,
                 failed: 0,
+                kept: 0,
+                newest,
+                guarded: Guarded::default(),
                 source_bytes: 0,
                 excluded: BTreeMap::new(),
                 closed: 0,
                 closed_pages: Vec::new(),
+                password_pages: Vec::new(),
                 used: BTreeSet::new(),
                 findings: BTreeMap::new(),
                 private: 0,
                 is_other: false,
                 said: None,
+                was_said: false,
                 is_taken_back: false,
             },
             start,
@@ -287,6 +303,22 @@ impl<'s, 'l> Pass<'s, 'l> {
         }
     }
 
+    fn next_old(&mut self) -> Result<Option<Row>, BuildError> {
+        let row = self.rows.next()?;
+        Ok(row.map(|row| redated(self.start, &mut self.reading.newest, row)))
+    }
+
+    /// Notes when pages of a section were last removed.
+    fn note_removed(&mut self, row: &Row) {
+        let all = self.reading.tallies.len() - 1;
+        let of = self.bits.get(&row.section).map(|(at, _)| *at);
+        for at in of.into_iter().chain([all]) {
+            if let Some(tally) = self.reading.tallies.get_mut(at) {
+                tally.last_removed = tally.last_removed.max(row.removed);
+            }
+        }
+    }
+
     /// The next address, of the site or of the ledger, with what is to be read.
     fn entry(&mut self, at: usize) -> Result<Option<(Pending, Option<Job>)>, BuildError> {
         let is_row_first = match (&self.next, &self.next_row) {
@@ -297,7 +329,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         };
         if is_row_first {
             let row = self.next_row.take();
-            self.next_row = self.rows.next()?;
+            self.next_row = self.next_old()?;
             let url = row.as_ref().map_or_else(String::new, |row| row.url.clone());
             let gone =
                 Pending { url, path: None, old: row, answer: None, bar: None, is_gone: true };
@@ -307,7 +339,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         self.next = self.sources.next()?;
         let old = self.next_row.take_if(|row| row.url == page.url);
         if old.is_some() {
-            self.next_row = self.rows.next()?;
+            self.next_row = self.next_old()?;
         }
         let known = old.as_ref().map(|row| Known {
             digest: row.digest,
@@ -362,10 +394,13 @@ impl<'s, 'l> Pass<'s, 'l> {
                 let has_record = old.is_some() && self.notes.get(&url)?.is_some();
                 match old {
                     Some(old) if has_record => {
+                        self.reading.kept += 1;
                         let sight = bar.map_or(old.sight, Bar::sight);
                         let new = Row { section: self.section(&url), sight, ..old.clone() };
                         self.keep(&place, &old, new)
                     }
+                    // Its text is nowhere: neither kept nor removed.
+                    Some(old) if old.is_public() => Err(BuildError::Unreadable(place, why)),
                     Some(old) => self.gone(&old),
                     None => Ok(()),
                 }
@@ -384,7 +419,7 @@ impl<'s, 'l> Pass<'s, 'l> {
     /// A page whose record is right.
     fn keep(&mut self, place: &str, old: &Row, new: Row) -> Result<(), BuildError> {
         let bit = self.bit(&new.section);
-        self.repeat(place, &new)?;
+        self.repeat(place, old, &new)?;
         self.pack.keep(&new.url, bit, &mut self.old)?;
         let is_due = match self.start.arc {
             Entries::Off => false,
@@ -404,20 +439,27 @@ impl<'s, 'l> Pass<'s, 'l> {
     }
 
     /// Says again what was found when the page was read.
-    fn repeat(&mut self, place: &str, row: &Row) -> Result<(), BuildError> {
+    fn repeat(&mut self, place: &str, old: &Row, row: &Row) -> Result<(), BuildError> {
         // Most pages have nothing to say, but only their record knows.
         let Some(record) = self.notes.get(&row.url)? else { return Ok(()) };
         let (findings, barred) = (record.meta.findings.clone(), record.meta.barred.clone());
+        let by = record.meta.barred_by.clone();
         self.say(place, &findings);
         if let Some(bar) = barred.as_deref().and_then(Bar::of_reason) {
-            self.exclude(place, bar);
+            self.reading.guarded.exclude(bar, Some(old));
+            self.exclude(place, bar, by.as_deref());
         }
         Ok(())
     }
 
-    fn exclude(&mut self, place: &str, bar: Bar) {
+    fn exclude(&mut self, place: &str, bar: Bar, by: Option<&str>) {
+        let (reason, source) = (bar.reason(), by.unwrap_or_default());
+        self.listener.excluded(&ExcludedPage { page: place, reason, source });
         let reading = &mut self.reading;
-        *reading.excluded.entry(bar.reason()).or_default() += 1;
+        *reading.excluded.entry(reason).or_default() += 1;
+        if bar == Bar::Login && reading.password_pages.len() < Outcome::CLOSED_NAMED {
+            reading.password_pages.push(place.to_owned());
+        }
         if bar.needs_login() {
             reading.closed += 1;
             if reading.closed_pages.len() < Outcome::CLOSED_NAMED {
@@ -440,7 +482,8 @@ impl<'s, 'l> Pass<'s, 'l> {
         let section = self.section(&url);
         self.say(place, &fresh.record.meta.findings);
         if let Some(bar) = fresh.bar {
-            self.exclude(place, bar);
+            self.reading.guarded.exclude(bar, old);
+            self.exclude(place, bar, fresh.record.meta.barred_by.as_deref());
         }
         self.pack.push(&url, self.bit(&section), &fresh.record, &mut self.old)?;
         let stamp = self.start.stamp;
@@ -480,7 +523,9 @@ impl<'s, 'l> Pass<'s, 'l> {
                 kept.arc = arc::column(Said::next(Said::parse(&old.arc), None, self.start.stamp));
             }
             self.reading.is_other |= kept != *old;
+            self.reading.was_said |= old.arc != arc::NOTHING;
             self.reading.said = self.reading.said.max(Said::parse(&kept.arc).map(|said| said.at));
+            self.note_removed(&kept);
             return self.ledger.push(&kept);
         }
         let stamp = self.start.stamp;
@@ -501,6 +546,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         let stamp = self.start.stamp;
         let was = old.filter(|old| old.is_public());
         let is_public = new.is_public();
+        self.reading.guarded.before += u64::from(was.is_some());
         let is_edited = old.is_some_and(|old| old.digest != new.digest);
         let is_moved = was.is_some_and(|was| was.section != new.section);
         if old.is_none() || is_edited || is_moved || (is_public && was.is_none()) {
@@ -511,6 +557,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         } else if was.is_some() {
             new.removed = Some(stamp);
         }
+        self.note_removed(&new);
         let all = self.reading.tallies.len() - 1;
         // A section that is no longer there has no tally.
         let place = |section: &str| self.bits.get(section).map(|(at, _)| *at);
@@ -546,6 +593,7 @@ impl<'s, 'l> Pass<'s, 'l> {
                 old.sight.is_full() && !new.sight.is_full() || had(old) && !had(&new)
             });
         self.reading.is_taken_back |= is_taken_back;
+        self.reading.was_said |= old.is_some_and(|old| old.arc != arc::NOTHING);
         self.reading.said = self.reading.said.max(Said::parse(&new.arc).map(|said| said.at));
         self.ledger.push(&new)
     }
@@ -594,6 +642,10 @@ impl<'s, 'l> Pass<'s, 'l> {
             let is_off = self.start.arc == Entries::Off && code.starts_with("AR");
             if let Some(rule) = rule.filter(|_| !is_off) {
                 self.find(place, rule, detail);
+            }
+            let is_merged = *code == rutter_extract::rules::MERGED.code;
+            if is_merged && self.start.plan.oversize == Oversize::Stop {
+                self.find(place, &rules::OVERSIZE, detail);
             }
         }
     }

@@ -9,6 +9,7 @@ use rutter_page::{Digest, LineDigest};
 use crate::error::BuildError;
 use crate::gate::Bar;
 use crate::manifest::Manifest;
+use crate::own_marks;
 use crate::pack::Records;
 use crate::state::{Paths, whole};
 
@@ -65,7 +66,11 @@ pub fn remembered(state: &Path) -> Result<Vec<Remembered>, BuildError> {
         let unpacked = records.every(&mut |url, record| {
             let Some(source) = Digest::parse(&record.meta.source) else { return };
             // It hears until the last one is sent.
-            drop(sender.send([record.line.clone(), record.markdown.clone()]));
+            let twin = match record.markdown.as_slice() {
+                [] => Vec::new(),
+                markdown => own_marks::twin(markdown),
+            };
+            drop(sender.send([record.line.clone(), twin]));
             all.push(Remembered {
                 url: url.to_owned(),
                 source,

@@ -38,9 +38,9 @@ rutter_finding::rules! {
         "Add the lines of our robots.txt to the one at the root; the pages' head links (--inject) work wherever they are.";
     /// A page of more blocks than the format allows.
     OVERSIZE = "BD008" "oversize-page" (warning, "D36")
-        "page has more blocks than a collection may hold, and is left out of it",
-        "Readers must refuse such a page, so the build stops.",
-        "Split the page, or set `oversize` to `omit`.";
+        "page has more blocks than a collection may hold",
+        "Readers must refuse such a page, and `oversize` is `stop`, so the build stops.",
+        "Split the page, or set `oversize` to `merge`; after an update from a version that left such pages out, build with `--reread` once.";
     /// Collections that compress too well.
     RATIO = "BD009" "too-well-compressed" (advice, "SCP-180")
         "pages are so alike that readers would take the compressed file for a bomb; it is published plain",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::inventory::prefix;
+use crate::inventory::{is_below, prefix};
 use crate::plan::{Base, SectionRule};
 
 /// Pages a first path segment needs to be a section.
@@ -71,10 +71,11 @@ impl Sections {
         names
     }
 
-    /// The section of an address.
+    /// The section of an address. Where addresses have no final slash, the index
+    /// page of a folder belongs to the folder's section: `/docs` to that of `/docs/`.
     pub(crate) fn of(&self, base: &Base, url: &str) -> &str {
         let path = url.get(base.origin().len()..).unwrap_or_default();
-        let rule = self.rules.iter().find(|(_, prefix)| path.starts_with(prefix.as_str()));
+        let rule = self.rules.iter().find(|(_, prefix)| is_below(path, prefix));
         rule.map_or(MAIN, |(name, _)| name)
     }
 
@@ -137,7 +138,8 @@ mod tests {
         let sections = Sections::found(&base, &segments);
         assert_eq!(sections.names(), ["-C3-A9", "all_", "docs", "main"]);
         assert_eq!(sections.of(&base, "https://h.example/docs/x"), "docs");
-        assert_eq!(sections.of(&base, "https://h.example/docs"), "main");
+        assert_eq!(sections.of(&base, "https://h.example/docs"), "docs");
+        assert_eq!(sections.of(&base, "https://h.example/docsets"), "main");
         assert_eq!(sections.prefix("docs"), Some("/docs/"));
     }
 

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
+use rutter_page::seal::Seal;
 use rutter_page::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ use crate::publish;
 pub(crate) const VERSION: u32 = 2;
 
 /// Raised where more is said within a version, so that it is written anew.
-pub(crate) const REVISION: u32 = 1;
+pub(crate) const REVISION: u32 = 2;
 
 /// What stands before the files.
 #[derive(Debug, Serialize)]
@@ -87,6 +88,7 @@ pub(crate) struct ServedWriter {
     before: Before,
     now: Timestamp,
     is_first: bool,
+    seal: Seal,
 }
 
 /// What was told of pages last time, sorted: the starts of the digests of a
@@ -167,8 +169,12 @@ impl ServedWriter {
         };
         let head = serde_json::to_string(&head).expect("what we say is JSON");
         let head = head.strip_suffix('}').unwrap_or(&head);
-        write!(out, "{head},\"files\":[").at(path)?;
+        let head = format!("{head},\"files\":[");
+        out.write_all(head.as_bytes()).at(path)?;
+        let mut seal = Seal::default();
+        seal.update(head.as_bytes());
         Ok(Self {
+            seal,
             path: path.to_owned(),
             out,
             closed,
@@ -182,7 +188,9 @@ impl ServedWriter {
     fn entry(&mut self, served: &Served<'_>) -> Result<(), BuildError> {
         let gap = if std::mem::take(&mut self.is_first) { "\n" } else { ",\n" };
         let text = serde_json::to_string(served).expect("what we serve is JSON");
-        write!(self.out, "{gap}{text}").at(&self.path)
+        let text = format!("{gap}{text}");
+        self.seal.record(text.as_bytes());
+        self.out.write_all(text.as_bytes()).at(&self.path)
     }
 
     /// A page of the site, by the digest of what is published of it.
@@ -276,7 +284,8 @@ impl ServedWriter {
     }
 
     pub(crate) fn finish(mut self) -> Result<(), BuildError> {
-        write!(self.out, "\n]}}\n").at(&self.path)?;
+        self.seal.update(b"\n]");
+        write!(self.out, "\n]{}", self.seal.to_json()).at(&self.path)?;
         publish::close(self.out, &self.path)
     }
 }
@@ -285,18 +294,7 @@ impl ServedWriter {
 fn name_prefix(plan: &Plan, written: &str) -> String {
     let address = inventory::prefix(&plan.base, written);
     let inside = address.strip_prefix(plan.base.path()).unwrap_or(&address);
-    let mut bytes = Vec::with_capacity(inside.len());
-    let mut rest = inside.as_bytes();
-    while let [first, after @ ..] = rest {
-        let encoded = after.first_chunk::<2>().filter(|_| *first == b'%');
-        let byte = encoded.and_then(|digits| {
-            let text = std::str::from_utf8(digits).ok()?;
-            u8::from_str_radix(text, 16).ok()
-        });
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| inside.to_owned())
+    inventory::decoded(inside)
 }
 
 /// The way from one folder to another, so that both can be moved together;

@@ -1,140 +1,41 @@
-//! The sitemap, with what it announces, and the sitemap that was there before.
+//! Writes the sitemap with what it announces.
+//!
+//! Input: pages in the order of their addresses, and what the site's own sitemap said of them.
+//! Output: one file, or an index with its children, each staged; and the files that stand in for
+//! those of the generator's sitemap where ours takes its place.
 
-use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rutter_page::Timestamp;
 use rutter_scp::advert::{self, Advert, Collection};
 use rutter_scp::{Coding, Kind, Version};
 use rutter_signpost::sitemap::{
-    AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Limits, Push, Reader, SchemaLocation,
-    UrlsetWriter, write_index,
+    AlternateLink, Child, Entry, Foreign, Item, Limits, Push, Reader, SchemaLocation, UrlsetWriter,
+    write_index,
 };
 
-use crate::chain::Published;
+use crate::chain::{Published, SitemapPart};
 use crate::error::{At, BuildError};
-use crate::inventory;
 use crate::ledger::Row;
+use crate::manifest::digest_of;
 use crate::pack::Meta;
 use crate::plan::Plan;
 use crate::publish::{self, Order, Put, Stage};
 use crate::read::Tally;
+use crate::site_sitemap::{Before, MARK, SiteSitemap, Standing, is_gzip};
 use crate::spxi;
-use crate::table::{Table, hash_of};
 
 /// Folder of collections, below the output folder.
 pub(crate) const SCP: &str = "scp";
 
-/// Sitemaps of an index that are looked at.
-const MOST_CHILDREN: usize = 1000;
-
-/// What a sitemap that is not ours says, by address.
-#[derive(Debug, Default)]
-pub(crate) struct Before {
-    pub(crate) dates: Table<Timestamp>,
-    /// Of entries with more than an address and a date.
-    more: Table<More>,
-}
-
-/// What an entry says beside its address and its date.
-#[derive(Debug)]
-struct More {
-    changefreq: Option<ChangeFreq>,
-    priority: Option<f32>,
-    /// Few sites have these, but on every page.
-    rest: Option<Box<(Vec<AlternateLink>, Vec<String>)>>,
-}
-
-/// Whether a date that came with a site's sitemap is believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trust {
-    /// It is one of ours.
-    Always,
-    /// One date for nearly all pages is the time of a build.
-    UnlessAlike,
-}
-
-impl Before {
-    /// Reads the sitemap of the site's own generator.
-    pub(crate) fn read(plan: &Plan) -> Self {
-        Gathered::of_folder(plan, &plan.site).settle(Trust::UnlessAlike)
-    }
-
-    /// Reads the sitemap of a folder as it is.
-    pub(crate) fn of_folder(plan: &Plan, folder: &Path) -> Self {
-        Gathered::of_folder(plan, folder).settle(Trust::Always)
-    }
-}
-
-/// The same while sitemaps are being read.
-#[derive(Debug, Default)]
-struct Gathered {
-    dates: Vec<(u128, Timestamp)>,
-    more: Vec<(u128, More)>,
-}
-
-impl Gathered {
-    fn of_folder(plan: &Plan, folder: &Path) -> Self {
-        let mut gathered = Self::default();
-        let mut waiting = vec![folder.join("sitemap.xml")];
-        let mut n_read = 0;
-        while let Some(path) = waiting.pop() {
-            n_read += 1;
-            if MOST_CHILDREN < n_read {
-                break;
-            }
-            gathered.file(plan, folder, &path, &mut waiting);
-        }
-        gathered
-    }
-
-    fn settle(self, trust: Trust) -> Before {
-        let Self { mut dates, mut more } = self;
-        // What is said last of an address counts.
-        dates.reverse();
-        more.reverse();
-        let mut dates = Table::of(dates);
-        if trust == Trust::UnlessAlike && are_alike(&dates) {
-            dates = Table::default();
-        }
-        Before { dates, more: Table::of(more) }
-    }
-
-    fn file(&mut self, plan: &Plan, folder: &Path, path: &Path, waiting: &mut Vec<PathBuf>) {
-        let Ok(file) = File::open(path) else { return };
-        let mut reader = Reader::new(BufReader::new(file), Limits::USUAL);
-        // A sitemap that is broken was not ours to judge here.
-        while let Ok(Some(item)) = reader.next(&mut ()) {
-            match item {
-                Item::Child(child) => {
-                    let inside = inventory::inside(&plan.base, &child.loc);
-                    waiting.extend(inside.map(|inside| folder.join(inside)));
-                }
-                Item::Url(entry) => {
-                    let Ok(url) = rutter_page::PageUrl::parse(entry.loc.as_str()) else { continue };
-                    let url = hash_of(url.key());
-                    let Entry { lastmod, changefreq, priority, alternates, extensions, .. } = entry;
-                    self.dates.extend(lastmod.map(|date| (url, date)));
-                    let has_rest = !extensions.is_empty() || !alternates.is_empty();
-                    if has_rest || changefreq.is_some() || priority.is_some() {
-                        let rest = has_rest.then(|| Box::new((alternates, extensions)));
-                        self.more.push((url, More { changefreq, priority, rest }));
-                    }
-                }
-                Item::Foreign(_) => {}
-            }
-        }
-    }
-}
-
-/// Whether most pages have one date.
-fn are_alike(dates: &Table<Timestamp>) -> bool {
-    let mut sorted: Vec<Timestamp> = dates.things().copied().collect();
-    sorted.sort_unstable();
-    let most = sorted.chunk_by(|one, other| one == other).map(<[_]>::len).max().unwrap_or(0);
-    3 < sorted.len() && sorted.len() < most * 2
-}
+/// Pages up to which the sitemap is one file. Beyond, collections are announced
+/// in a small file of their own, so that a reader who follows collections does
+/// not read the list of all pages after every change.
+const MOST_TOGETHER: usize = 1000;
 
 /// What the sitemap announces: one element per coding (D06).
 pub(crate) fn adverts(plan: &Plan, published: &Published, tallies: &[Tally]) -> Vec<Foreign> {
@@ -227,20 +128,65 @@ fn week(time: Timestamp) -> String {
     format!("{year:04}-W{:02}", (thursday - first) / 7 + 1)
 }
 
+/// Where collections are announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// In the file that lists the first pages.
+    Together,
+    /// In a first file that lists one page, because the schema asks for one (D14).
+    Apart,
+}
+
+impl Layout {
+    /// The layout for a site with so many pages.
+    pub(crate) fn of(n_pages: usize, foreign: &[Foreign]) -> Self {
+        if foreign.is_empty() || n_pages <= MOST_TOGETHER { Self::Together } else { Self::Apart }
+    }
+}
+
 /// Writes the sitemap while pages come; splits it where it must.
 #[derive(Debug)]
 pub(crate) struct Sitemap<'p> {
     plan: &'p Plan,
     before: &'p Before,
     foreign: Vec<Foreign>,
+    layout: Layout,
     open: Option<(UrlsetWriter<BufWriter<File>>, PathBuf)>,
-    done: Vec<(PathBuf, Option<Timestamp>)>,
-    newest: Option<Timestamp>,
+    done: Vec<PathBuf>,
+}
+
+/// What a sitemap starts from when it is finished.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Finish<'f> {
+    /// The name it should have.
+    pub(crate) name: &'f str,
+    /// The sitemap that others wrote.
+    pub(crate) theirs: &'f SiteSitemap,
+    /// The files of an index, as they were when it was last published.
+    pub(crate) parts: &'f [SitemapPart],
+}
+
+/// A finished sitemap.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// The name it has; `None` where it is not published.
+    pub(crate) name: Option<String>,
+    /// A file of others that has the name it should have, and why it stays.
+    pub(crate) taken: Option<(String, String)>,
+    /// The files that its index names.
+    pub(crate) parts: Vec<SitemapPart>,
+    /// The entry file once more, in the stage.
+    copy: Option<PathBuf>,
 }
 
 impl<'p> Sitemap<'p> {
-    pub(crate) fn new(plan: &'p Plan, before: &'p Before, foreign: Vec<Foreign>) -> Self {
-        Self { plan, before, foreign, open: None, done: Vec::new(), newest: None }
+    pub(crate) fn new(
+        plan: &'p Plan,
+        before: &'p Before,
+        foreign: Vec<Foreign>,
+        layout: Layout,
+    ) -> Self {
+        Self { plan, before, foreign, layout, open: None, done: Vec::new() }
     }
 
     pub(crate) fn page(
@@ -300,7 +246,9 @@ impl<'p> Sitemap<'p> {
             let Some((writer, path)) = &mut self.open else { unreachable!("it was opened above") };
             match writer.push(&entry).at(path)? {
                 Push::Taken => {
-                    self.newest = self.newest.max(entry.lastmod);
+                    if self.layout == Layout::Apart && self.done.is_empty() {
+                        self.close()?;
+                    }
                     return Ok(());
                 }
                 Push::Full => self.close()?,
@@ -310,59 +258,187 @@ impl<'p> Sitemap<'p> {
 
     fn close(&mut self) -> Result<(), BuildError> {
         if let Some((writer, path)) = self.open.take() {
-            publish::close(writer.finish().at(&path)?, &path)?;
-            self.done.push((path, self.newest.take()));
+            let mut out = writer.finish().at(&path)?;
+            writeln!(out, "{MARK}").at(&path)?;
+            publish::close(out, &path)?;
+            self.done.push(path);
         }
         Ok(())
     }
 
-    /// Ends the sitemap; gives the name it has, and a name that was taken.
+    /// Ends the sitemap and stages its files.
     pub(crate) fn finish(
         mut self,
-        name: &str,
+        finish: Finish<'_>,
         stage: &mut Stage,
-    ) -> Result<(Option<String>, Option<String>), BuildError> {
+    ) -> Result<Finished, BuildError> {
         self.close()?;
-        let mut names = Vec::new();
-        let stem = name.strip_suffix(".xml").unwrap_or(name);
-        if let [(path, _)] = self.done.as_slice() {
-            let path = path.clone();
-            return Self::put(name, stem, &path, stage);
-        }
         if self.done.is_empty() {
-            return Ok((None, None));
+            return Ok(Finished::default());
         }
-        for (n, (path, newest)) in std::mem::take(&mut self.done).into_iter().enumerate() {
+        let Finish { name, theirs, .. } = finish;
+        let stem = name.strip_suffix(".xml").unwrap_or(name);
+        let kept: Vec<&str> = if theirs.is_kept() {
+            theirs.files.iter().filter(|file| file.n_pages != 0).map(|file| &*file.name).collect()
+        } else {
+            Vec::new()
+        };
+        let is_taken = theirs.is_kept() && theirs.files.iter().any(|file| file.name == name);
+        let mut finished = if is_taken {
+            let other = format!("{stem}-rutter.xml");
+            let mut finished = self.publish_as(&other, (&kept, finish), stage)?;
+            let why = match &theirs.standing {
+                Standing::Kept(why) => why.clone(),
+                Standing::Absent | Standing::Replaced => String::new(),
+            };
+            finished.taken = Some((name.to_owned(), why));
+            finished
+        } else {
+            self.publish_as(name, (&kept, finish), stage)?
+        };
+        if let (Standing::Replaced, Some(own)) = (&theirs.standing, finished.name.clone()) {
+            self.stand_in(&own, theirs, &finished, stage)?;
+        }
+        if let Some(copy) = finished.copy.take() {
+            fs::remove_file(&copy).at(&copy)?;
+        }
+        Ok(finished)
+    }
+
+    /// Stages the sitemap under a name, as an index where it has more than one
+    /// file or others belong to it.
+    fn publish_as(
+        &mut self,
+        name: &str,
+        (kept, finish): (&[&str], Finish<'_>),
+        stage: &mut Stage,
+    ) -> Result<Finished, BuildError> {
+        let stem = name.strip_suffix(".xml").unwrap_or(name);
+        let done = std::mem::take(&mut self.done);
+        if let ([path], []) = (done.as_slice(), kept) {
+            let parts = vec![self.part(name, path, finish)?];
+            let finished = Self::put(name, stem, path, stage)?;
+            return Ok(Finished { parts, ..finished });
+        }
+        let mut parts = Vec::new();
+        for (n, path) in done.into_iter().enumerate() {
             let child = format!("{stem}-{}.xml", n + 1);
+            parts.push(self.part(&child, &path, finish)?);
             if stage.take(Order::Parts, &child, &path)? == Put::NotOurs {
-                return Ok((None, Some(child)));
+                return Ok(Finished { taken: Some((child, String::new())), ..Finished::default() });
             }
-            names.push(Child { loc: self.plan.base.join(&child), lastmod: newest });
+        }
+        for name in kept {
+            let path = self.plan.site.join(name);
+            let digest = digest_of(&path).at(&path)?.to_string();
+            let known = finish.parts.iter().find(|part| part.name == *name);
+            // When it changed before we saw it is not known.
+            let changed = match known {
+                Some(part) if part.digest == digest => part.changed,
+                Some(_) => Some(self.plan.now),
+                None => None,
+            };
+            parts.push(SitemapPart { name: (*name).to_owned(), digest, changed });
         }
         let path = stage.fresh();
-        let out = write_index(publish::create(&path)?, &names).at(&path)?;
-        publish::close(out, &path)?;
-        Self::put(name, stem, &path, stage)
+        self.write_index(&path, &parts)?;
+        let finished = Self::put(name, stem, &path, stage)?;
+        Ok(Finished { parts, ..finished })
+    }
+
+    fn write_index(&self, path: &Path, parts: &[SitemapPart]) -> Result<(), BuildError> {
+        let children: Vec<Child> = parts
+            .iter()
+            .map(|part| Child { loc: self.plan.base.join(&part.name), lastmod: part.changed })
+            .collect();
+        let mut out = write_index(publish::create(path)?, &children).at(path)?;
+        writeln!(out, "{MARK}").at(path)?;
+        publish::close(out, path)
+    }
+
+    /// A file of ours with the time at which it last changed: now, unless the
+    /// same bytes were published before.
+    fn part(&self, name: &str, path: &Path, finish: Finish<'_>) -> Result<SitemapPart, BuildError> {
+        let digest = digest_of(path).at(path)?.to_string();
+        let known = finish.parts.iter().find(|part| part.name == name);
+        let before = match known {
+            Some(part) => part.changed.filter(|_| part.digest == digest),
+            None => self.published_date(name, &digest, finish.name),
+        };
+        let changed = Some(before.unwrap_or(self.plan.now));
+        Ok(SitemapPart { name: name.to_owned(), digest, changed })
+    }
+
+    /// The date that the published index has for a file with these bytes: for
+    /// builds whose state is lost.
+    fn published_date(&self, name: &str, digest: &str, index: &str) -> Option<Timestamp> {
+        let target = self.plan.target();
+        let published = digest_of(&target.join(name)).ok()?;
+        if published.to_string() != digest {
+            return None;
+        }
+        let input = BufReader::new(File::open(target.join(index)).ok()?);
+        let mut reader = Reader::new(input, Limits::USUAL);
+        let url = self.plan.base.join(name);
+        while let Ok(Some(item)) = reader.next(&mut ()) {
+            match item {
+                Item::Child(child) if child.loc == url => return child.lastmod,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Files where readers of the generator's sitemap begin lead to ours.
+    fn stand_in(
+        &self,
+        own: &str,
+        theirs: &SiteSitemap,
+        finished: &Finished,
+        stage: &mut Stage,
+    ) -> Result<(), BuildError> {
+        let entries = theirs.files.iter().filter(|file| file.is_entry).map(|file| &*file.name);
+        let (coded, plain): (Vec<&str>, Vec<&str>) =
+            entries.filter(|name| *name != own).partition(|name| is_gzip(Path::new(name)));
+        for name in plain {
+            let path = stage.fresh();
+            self.write_index(&path, &finished.parts)?;
+            stage.take(Order::Sitemap, name, &path)?;
+        }
+        for name in coded {
+            let path = stage.fresh();
+            let is_beside = name.strip_suffix(".gz") == Some(own);
+            let bytes = match finished.copy.as_ref().filter(|_| is_beside) {
+                Some(copy) => fs::read(copy).at(copy)?,
+                None => {
+                    self.write_index(&path, &finished.parts)?;
+                    fs::read(&path).at(&path)?
+                }
+            };
+            let mut out = GzEncoder::new(publish::create(&path)?, Compression::best());
+            out.write_all(&bytes).at(&path)?;
+            publish::close(out.finish().at(&path)?, &path)?;
+            stage.take(Order::Sitemap, name, &path)?;
+        }
+        Ok(())
     }
 
     /// Puts the entry file in its place, or beside somebody else's.
-    fn put(
-        name: &str,
-        stem: &str,
-        path: &Path,
-        stage: &mut Stage,
-    ) -> Result<(Option<String>, Option<String>), BuildError> {
+    fn put(name: &str, stem: &str, path: &Path, stage: &mut Stage) -> Result<Finished, BuildError> {
         let copy = stage.fresh();
-        std::fs::copy(path, &copy).at(path)?;
+        fs::copy(path, &copy).at(path)?;
         if stage.take(Order::Sitemap, name, path)? != Put::NotOurs {
-            std::fs::remove_file(&copy).at(&copy)?;
-            return Ok((Some(name.to_owned()), None));
+            let name = Some(name.to_owned());
+            return Ok(Finished { name, copy: Some(copy), ..Finished::default() });
         }
         let other = format!("{stem}-rutter.xml");
-        match stage.take(Order::Sitemap, &other, &copy)? {
-            Put::NotOurs | Put::Linked => Ok((None, Some(name.to_owned()))),
-            Put::Staged | Put::Same => Ok((Some(other), Some(name.to_owned()))),
-        }
+        let put = stage.take(Order::Sitemap, &other, &copy)?;
+        let is_put = matches!(put, Put::Staged | Put::Same);
+        Ok(Finished {
+            name: is_put.then_some(other),
+            taken: Some((name.to_owned(), String::new())),
+            ..Finished::default()
+        })
     }
 }
 

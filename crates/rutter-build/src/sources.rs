@@ -2,7 +2,6 @@
 //! were listed, or lines that were sorted.
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rutter_finding::{Finding, Place};
@@ -10,7 +9,7 @@ use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
 
 use crate::error::{At, BuildError};
 use crate::inventory::Names;
-use crate::plan::Plan;
+use crate::plan::{Oversize, Plan};
 use crate::rules;
 use crate::section::Segments;
 use crate::worker::From;
@@ -18,7 +17,7 @@ use crate::worker::From;
 /// Gives pages one by one.
 #[derive(Debug)]
 pub(crate) enum Sources {
-    Files { folder: PathBuf, names: Arc<Names>, at: usize },
+    Files { names: Arc<Names>, at: usize },
     Lines { sorted: Sorted, next: Entry, has_next: bool },
 }
 
@@ -40,8 +39,8 @@ pub(crate) struct Sourced {
 }
 
 impl Sources {
-    pub(crate) fn files(plan: &Plan, names: Arc<Names>) -> Self {
-        Self::Files { folder: plan.site.clone(), names, at: 0 }
+    pub(crate) fn files(names: Arc<Names>) -> Self {
+        Self::Files { names, at: 0 }
     }
 
     /// Reads and sorts JSON Lines; what is no page is told and left out.
@@ -53,7 +52,12 @@ impl Sources {
         let file = File::open(&plan.site).at(&plan.site)?;
         let size = file.metadata().ok().map(|metadata| metadata.len());
         let wrong = |error: ReadError| BuildError::Source(plan.site.clone(), error.to_string());
-        let mut lines = Lines::open(file, size, Limits::DEFAULT).map_err(wrong)?;
+        // A page with too many blocks is merged, not left out (D36).
+        let mut limits = Limits::DEFAULT;
+        if plan.oversize == Oversize::Merge {
+            limits.parts.blocks = usize::MAX;
+        }
+        let mut lines = Lines::open(file, size, limits).map_err(wrong)?;
         let mut sorter = Sorter::new(&plan.state);
         let mut n_pages = 0;
         let mut segments = Segments::default();
@@ -65,7 +69,12 @@ impl Sources {
                     return Err(Some((record.line, key)));
                 }
                 segments.count(&plan.base, &key);
-                let page = rutter_scp::canonical(record.page);
+                let mut page = rutter_scp::canonical(record.page);
+                let most = Limits::SPEC.parts.blocks;
+                if most < page.content.len() {
+                    let content = std::mem::take(&mut page.content);
+                    page.content = rutter_extract::merged(content, most);
+                }
                 let line = page.to_line();
                 sorter.push(&key, page.modified, line.as_bytes()).map_err(|_| None)
             });
@@ -93,12 +102,12 @@ impl Sources {
 
     pub(crate) fn next(&mut self) -> Result<Option<Sourced>, BuildError> {
         match self {
-            Self::Files { folder, names, at } => {
+            Self::Files { names, at } => {
                 let name = names.get(*at);
                 *at += 1;
                 Ok(name.map(|name| Sourced {
                     url: name.url.to_owned(),
-                    from: From::File(folder.join(name.path)),
+                    from: From::File(name.path.into()),
                     path: Some(name.path.into()),
                 }))
             }

@@ -138,7 +138,7 @@ impl<'p> Semantic<'p> {
         }
         self.hint(row);
         self.newest = self.newest.max(Some(row.modified));
-        if row.url == self.plan.base.as_str() {
+        if inventory::is_home(&self.plan.base, &row.url, path) {
             self.home = Some(meta.title.clone()).filter(|title| !title.is_empty());
         }
         self.writer.surface(&self.surface(row, meta));

@@ -62,6 +62,11 @@ impl Paths {
         self.folder.join("journal.json")
     }
 
+    /// Names state files that an interrupted publication lost.
+    pub(crate) fn incomplete(&self) -> PathBuf {
+        self.folder.join("incomplete")
+    }
+
     /// Names the stage where that is on another disk.
     pub(crate) fn elsewhere(&self) -> PathBuf {
         self.folder.join("stage.path")
@@ -77,6 +82,25 @@ pub(crate) fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// Deletes a folder and everything in it; one that is not there is no error.
+pub(crate) fn remove_folder(path: &Path) -> Result<(), BuildError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(BuildError::Io(path.to_owned(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies a file so that the copy is whole or not there.
+pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), BuildError> {
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let beside = to.with_file_name(name);
+    fs::copy(from, &beside).at(from)?;
+    fs::rename(&beside, to).at(to)
+}
+
 /// Held while a build works; gone with the process, however it ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
@@ -89,7 +113,7 @@ impl Lock {
         // What is cached, staged or locked is nobody's to commit.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")
+            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nincomplete\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")
                 .at(&ignore)?;
         }
         let path = paths.folder.join("lock");

@@ -5,18 +5,18 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use rutter_arc::snapshot::Snapshot;
-use rutter_extract::{Extraction, Options, Templates, Use, VersionId};
+use rutter_extract::{Extraction, Options, Templates, Use, VersionId, Wishes};
 use rutter_finding::{Finding, Mode, Report};
 use rutter_page::{Digest, LineDigest, Own, Page, PageUrl, Private, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::arc::{self, Words};
 use crate::dates;
-use crate::gate::{self, Bar, Wishes};
+use crate::gate::{self, Bar};
 use crate::inject;
 use crate::ledger::{Dated, UNKNOWN};
 use crate::marked::Marked;
@@ -46,7 +46,8 @@ pub(crate) struct Job {
 /// Where a page comes from.
 #[derive(Debug)]
 pub(crate) enum From {
-    File(PathBuf),
+    /// By its path below the site's folder.
+    File(Box<str>),
     Line(Vec<u8>),
 }
 
@@ -111,6 +112,9 @@ impl<'p> Worker<'p> {
             hash.update([0]);
             hash.update(prefix);
         }
+        // What is looked for: pages read with older rules are read again.
+        hash.update(Private::TABLE);
+        hash.update([gate::VERSION, u8::from(plan.privacy.strict)]);
         Self { plan, templates, settings: hash.finalize().into(), marked: Marked::new(plan) }
     }
 
@@ -152,14 +156,15 @@ impl<'p> Worker<'p> {
         key
     }
 
-    /// The bytes of a file, as far as they are the owner's.
-    pub(crate) fn source(path: &std::path::Path) -> Result<Vec<u8>, String> {
+    /// The bytes of a file of the site, without what a build put into it.
+    pub(crate) fn source(site: &Path, name: &str) -> Result<Vec<u8>, String> {
         let say = |error: std::io::Error| error.to_string();
-        let n_bytes = fs::metadata(path).map_err(say)?.len();
+        let file = rutter_root::open(site, name).map_err(say)?;
+        let n_bytes = file.metadata().map_err(say)?.len();
         if LARGEST < n_bytes {
             return Err(format!("{n_bytes} bytes, at most {LARGEST}"));
         }
-        let bytes = fs::read(path).map_err(say)?;
+        let bytes = rutter_root::read_file(file).map_err(say)?;
         match inject::without(&bytes) {
             Cow::Borrowed(_) => Ok(bytes),
             Cow::Owned(bytes) => Ok(bytes),
@@ -192,7 +197,7 @@ impl<'p> Worker<'p> {
         }
         let loaded;
         let bytes = match &job.from {
-            From::File(path) => match Self::source(path) {
+            From::File(name) => match Self::source(&self.plan.site, name) {
                 Ok(bytes) => {
                     loaded = bytes;
                     &loaded
@@ -228,8 +233,8 @@ impl<'p> Worker<'p> {
     /// The size of a file, and a number made of its size, its time and what
     /// else decides how it is read; 0 for what has none.
     fn stat(&self, job: &Job) -> (u64, u64) {
-        let From::File(path) = &job.from else { return (0, 0) };
-        let Ok(metadata) = fs::metadata(path) else { return (0, 0) };
+        let From::File(name) = &job.from else { return (0, 0) };
+        let Ok(metadata) = fs::metadata(self.plan.site.join(&**name)) else { return (0, 0) };
         let mut hash = Sha256::new();
         hash.update(metadata.len().to_le_bytes());
         hash.update(crate::manifest::time_of(&metadata).to_le_bytes());
@@ -285,7 +290,7 @@ impl<'p> Worker<'p> {
     /// Dates the page, renders its line, and looks at who may see it.
     fn finish(&self, job: &Job, bytes: &[u8], source: [u8; 32], extraction: Extraction) -> Fresh {
         let own = extraction.facts.modified.or(extraction.facts.published);
-        let wishes = Wishes::of(&extraction);
+        let wishes = Wishes::of(&extraction, gate::TOKEN);
         let mut report = Report::new(Mode::Lenient);
         let snapshot = arc::snapshot_of(&extraction, &mut report);
         // Also where it is out of sight.
@@ -293,15 +298,21 @@ impl<'p> Worker<'p> {
             let mut marks = element.attributes.iter().filter(|(name, _)| name == "data-ai-context");
             marks.any(|(_, value)| value.to_ascii_lowercase().contains("sensitive"))
         });
-        let is_sensitive = (is_marked || snapshot.as_ref().is_some_and(Snapshot::needs_auth))
-            && !arc::is_below(self.plan, self.plan.arc.approved.iter(), &job.url);
-        let own_bar = gate::of_page(&extraction, &wishes, is_sensitive, bytes, self.plan.now);
+        let is_approved = arc::is_below(self.plan, self.plan.arc.approved.iter(), &job.url);
+        let is_sensitive =
+            (is_marked || snapshot.as_ref().is_some_and(Snapshot::needs_auth)) && !is_approved;
+        let judged = (is_sensitive, is_approved);
+        let own_bar = gate::of_page(&extraction, &wishes, judged, self.plan.now);
         let bar = strictest(job.bar, own_bar);
         let mut meta = Meta {
             title: extraction.page.title.to_string(),
             description: extraction.page.description.to_string(),
             languages: languages(&extraction),
             barred: bar.map(|bar| bar.reason().to_owned()),
+            barred_by: bar.map(|bar| match job.bar {
+                Some(of_address) if of_address == bar => gate::of_address_by(bar).to_owned(),
+                _ => gate::evidence(bar, &extraction, &wishes),
+            }),
             findings: Vec::new(),
             withheld: None,
             bytes: bytes.len() as u64,
@@ -325,14 +336,16 @@ impl<'p> Worker<'p> {
         let dating = self.date(job, page, own);
         extraction.page = dating.page;
         let mut record = Record::default();
+        let is_strict = self.plan.privacy.strict && self.plan.source == Source::Html;
+        let n_links = if is_strict { Private::links_of_html(bytes) } else { 0 };
         if matches!(bar, None | Some(Bar::Oversize)) {
-            look_for_private(&extraction.page, &dating.line, &mut meta);
+            look_for_private(&extraction.page, &dating.line, n_links, &mut meta);
         }
         // Beyond this folder only partners get it, but they must not get secrets.
         if self.plan.arc.private && meta.arc.needs_login {
             let words = Words::of(&extraction, snapshot.as_ref(), &wishes, bytes);
             let bare = std::mem::replace(&mut meta.arc, words);
-            look_for_private(&extraction.page, &dating.line, &mut meta);
+            look_for_private(&extraction.page, &dating.line, n_links, &mut meta);
             let words = std::mem::replace(&mut meta.arc, bare);
             let line = String::from_utf8_lossy(&dating.line).into_owned();
             meta.withheld = Some(Box::new(Withheld { words, line }));
@@ -377,6 +390,11 @@ impl<'p> Worker<'p> {
             title: page.title.to_string(),
             description: page.description.to_string(),
             barred: bar.map(|bar| bar.reason().to_owned()),
+            barred_by: bar.map(|bar| match bar {
+                Bar::Scheduled => "published of the line".to_owned(),
+                Bar::Empty => "line without content".to_owned(),
+                bar => gate::of_address_by(bar).to_owned(),
+            }),
             bytes: line.len() as u64,
             arc: if bar.is_some() {
                 Words::bare(&Wishes::default(), [job.bar, own_bar])
@@ -392,7 +410,7 @@ impl<'p> Worker<'p> {
         };
         let mut record = Record { key, ..Record::default() };
         if bar.is_none() {
-            look_for_private(&dating.page, &dating.line, &mut meta);
+            look_for_private(&dating.page, &dating.line, 0, &mut meta);
             if let Some(marked) = &self.marked {
                 marked.look_at_line(&job.url, &dating.page, &mut meta.findings);
             }
@@ -466,8 +484,11 @@ fn placeholder() -> Page<'static> {
     }
 }
 
+/// The reason that lets a page go least far. Among equal ones the later of the
+/// list counts: robots.txt before what pages say, and what the owner declared
+/// before a password form that was seen.
 fn strictest(one: Option<Bar>, other: Option<Bar>) -> Option<Bar> {
-    [one, other].into_iter().flatten().max_by_key(|bar| bar.sight() as u8)
+    [one, other].into_iter().flatten().max_by_key(|bar| (bar.sight() as u8, *bar))
 }
 
 fn languages(extraction: &Extraction) -> Vec<(String, String)> {
@@ -483,13 +504,19 @@ fn languages(extraction: &Extraction) -> Vec<(String, String)> {
     languages
 }
 
-/// Secrets are looked for in everything that leaves, people's addresses in
-/// what is read.
-fn look_for_private(page: &Page<'_>, line: &[u8], meta: &mut Meta) {
+/// Looks for secrets in everything that leaves, and for personal data in what
+/// people read; `links` is the number of links that name an address or a number.
+fn look_for_private(page: &Page<'_>, line: &[u8], links: usize, meta: &mut Meta) {
     let words = meta.arc.text();
-    let mut private = Private::of(&format!("{}\n{words}", page.to_text()));
-    private.secrets = Private::of(&String::from_utf8_lossy(line)).secrets;
-    private.secrets.extend(Private::of(&words).secrets);
+    let mut private = Private::of(&page.to_text());
+    let more = Private::of_json(&words);
+    private.addresses += more.addresses;
+    private.numbers += more.numbers;
+    private.cards += more.cards;
+    private.accounts += more.accounts;
+    private.links = links;
+    private.secrets.extend(more.secrets);
+    private.secrets.extend(Private::of_json(&String::from_utf8_lossy(line)).secrets);
     private.secrets.sort();
     private.secrets.dedup();
     for (kind, mark) in &private.secrets {

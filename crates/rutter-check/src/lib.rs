@@ -46,7 +46,7 @@ use rutter_scp::{Limits, Opener, ReadError, Receipt, Record};
 use rutter_signpost::sitemap::{Item, SitemapError};
 
 pub use live::{LiveBounds, check_live};
-pub use outcome::{Judged, Outcome};
+pub use outcome::{Detail, Judged, Outcome};
 pub use overview::Overview;
 pub use site::{Closed, Home, Known, SiteJudging, SiteOutcome, check_folder};
 pub use survive_folder::{SurviveError, Survived, survive_folder};
@@ -184,8 +184,9 @@ impl Judgement {
 
 /// Sees what a file is, and judges it.
 ///
-/// robots.txt and llms.txt are known by their names, sitemaps by their root,
-/// files of ARC and SPXI by either; everything else is taken for a collection.
+/// robots.txt and llms.txt are known by their names, sitemaps by their root or
+/// by a first line that is a URL, files of ARC and SPXI by either; everything
+/// else is taken for a collection.
 pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
     let kind = signpost::kind(subject)?;
     judge_as(subject, judging, kind, &mut |_, _| {}, &mut |_| {})

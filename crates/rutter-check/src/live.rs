@@ -104,9 +104,6 @@ pub async fn check_live(
     if visit.probe.is_soft() {
         visit.say(place.home.as_str(), &rules::SOFT_404, format!("status {}", visit.probe.status));
     }
-    if place.home.as_str().starts_with("http://") {
-        visit.say(place.home.as_str(), &rules::NOT_HTTPS, String::new());
-    }
     visit.all().await?;
     let files = Files::fetched(visit.files, visit.unseen);
     Ok(check_files(&files, Some(place.home), Vec::new(), judging, visit.found))

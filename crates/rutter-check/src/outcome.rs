@@ -23,8 +23,20 @@ pub struct Outcome {
     pub known: u64,
     /// Findings of the baseline that are no more.
     pub gone: u64,
+    /// How much the formats for people write.
+    pub detail: Detail,
     /// The version of the program that judged.
     pub version: &'static str,
+}
+
+/// How much the formats for people write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Findings, a verdict for each file, and a summary.
+    #[default]
+    Full,
+    /// Findings only.
+    FindingsOnly,
 }
 
 /// A file that was judged, with the lines its findings speak of.

@@ -26,7 +26,7 @@ rutter_finding::rules! {
     ADDRESS_UNKNOWN = "XL005" "address-unknown" (hint, "D92")
         "address of the site is not known, so addresses were not followed",
         "Without it no layer can be compared with another.",
-        "Give --as https://example.com, or write `base-url` in rutter.toml.";
+        "Give --base-url https://example.com, or write `base-url` in rutter.toml.";
     /// Layers that are not there.
     LAYER_MISSING = "XL006" "layer-missing" (hint, "D84")
         "site does not have this layer",
@@ -314,6 +314,21 @@ rutter_finding::rules! {
         "file speaks of another site",
         "Readers ignore what a site says about another.",
         "Build with the right address.";
+    /// No sitemap announces any collection.
+    NOT_ANNOUNCED = "XL086" "collections-not-announced" (judge, "SCP-106")
+        "no sitemap announces the collections of the site",
+        "Readers find collections by the `scp:` elements of sitemap.xml only.",
+        "Build again; `rutter build` writes the elements. Check that their namespace is https://scp-protocol.org/schemas/sitemap/1.0.";
+    /// A link inside the site that leads to nothing.
+    DEAD_LINK = "XL087" "dead-link" (advice, "D84")
+        "page links to a page or file of the site that does not exist",
+        "People and crawlers that follow the link get an error.",
+        "Correct the link, or publish what it names. A redirect in `_redirects` counts as an answer.";
+    /// An image that is not there.
+    MISSING_IMAGE = "XL088" "missing-image" (advice, "D84")
+        "page shows an image of the site that does not exist",
+        "People see a gap, and collections name an image that cannot be fetched.",
+        "Correct the address, or publish the image.";
 
     /// A closed page in a collection.
     CLOSED_DELIVERED = "SE010" "closed-page-delivered" (warning, "D85")
@@ -406,9 +421,9 @@ rutter_finding::rules! {
         "server sends `X-Robots-Tag: noindex` for a page that layers offer",
         "The most restrictive counts: the page is not indexed.",
         "Say the same in both.";
-    /// Not over HTTPS.
-    NOT_HTTPS = "HP010" "not-https" (advice, "D12")
-        "site is served without encryption",
-        "Anybody between the site and its reader can change what is read.",
-        "Serve the site over HTTPS.";
+    /// A base URL without https.
+    NOT_HTTPS = "HP010" "not-https" (advice, "SCP-196")
+        "base URL is not https",
+        "Readers refuse sitemaps and collections without https: others on the network can change them.",
+        "Publish the site over https, and use its https URL as base URL.";
 }

@@ -38,7 +38,8 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
     if let Some(kind) = arc.filter(|_| spxi.is_none() || !crate::arc::is_pointer(&start)).or(spxi) {
         return Ok(kind);
     }
-    Ok(if sitemap::is_sitemap(&start) { Kind::Sitemap } else { Kind::Collection })
+    let is_sitemap = sitemap::is_sitemap(&start) || sitemap::is_url_list(&start);
+    Ok(if is_sitemap { Kind::Sitemap } else { Kind::Collection })
 }
 
 pub(crate) fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
@@ -89,14 +90,20 @@ pub(crate) fn sitemap(
     let mut reader = Reader::new(input, Limits::USUAL);
     let mut judge = sitemap::Judge::default();
     let mut urls = BTreeSet::new();
+    // All elements have the same prefix: one finding is enough.
+    let mut has_misnamed = false;
     while let Some(item) = reader.next(sink)? {
         let line = reader.line();
         judge.see(&item, line, sink);
         take(&item, line);
-        if let Item::Foreign(foreign) = &item
-            && foreign.namespace == advert::NAMESPACE
-        {
+        let Item::Foreign(foreign) = &item else { continue };
+        if foreign.namespace == advert::NAMESPACE {
             judge_advert(foreign, line, &mut urls, sink);
+        } else if advert::is_misnamed(&foreign.namespace, &foreign.name) && !has_misnamed {
+            has_misnamed = true;
+            let detail = quoted(&foreign.namespace);
+            let rule = &rutter_scp::rules::ADVERT_NAMESPACE;
+            sink.report(Finding::new(rule, Place::line(line), detail));
         }
     }
     judge.finish(sink);

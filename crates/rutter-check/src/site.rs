@@ -14,6 +14,7 @@ mod home;
 mod known;
 mod machine;
 mod page;
+mod page_links;
 mod pages;
 mod rows;
 mod spxi;
@@ -23,13 +24,14 @@ mod words;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use rutter_finding::{Finding, Place};
+use rutter_finding::{Finding, Place, quoted};
 
 pub(crate) use book::{Book, SITE};
 pub(crate) use files::{FileKind, Files, LARGEST_PAGE, OneFile};
 pub use home::Home;
 pub use known::Known;
 pub(crate) use machine::{Advertised, Held, Machine, stem};
+pub(crate) use page_links::TargetKind;
 pub use rows::Closed;
 pub(crate) use rows::{Row, Rows};
 pub(crate) use words::runs;
@@ -101,7 +103,7 @@ pub(crate) fn check_files(
     found: Vec<(String, Finding)>,
 ) -> SiteOutcome {
     // Pages can be looked at wherever they are; no layer speaks of this place.
-    let nowhere = Home::parse("https://site.invalid/");
+    let nowhere = Home::placeholder();
     let place = home.as_ref().or(nowhere.as_ref());
     let rows = place.map_or_else(Rows::default, |place| Rows::of(files, place));
     let mut view = View {
@@ -117,8 +119,12 @@ pub(crate) fn check_files(
         let judgement = view.book.named(&name, crate::signpost::kind_by_path(&name));
         rutter_finding::FindingSink::report(&mut judgement.report, finding);
     }
-    if home.is_none() {
-        view.book.site(&rules::ADDRESS_UNKNOWN, "");
+    match &home {
+        None => view.book.site(&rules::ADDRESS_UNKNOWN, ""),
+        Some(home) if home.is_plain_http() => {
+            view.book.site(&rules::NOT_HTTPS, quoted(home.as_str()));
+        }
+        Some(_) => {}
     }
     view.read_layers();
     let (pages, known) = view.read_pages();

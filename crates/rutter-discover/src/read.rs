@@ -34,17 +34,15 @@ pub(crate) fn sort(start: &[u8]) -> Sort {
     if let Some(form) = rutter_arc::form(start) {
         return Sort::Arc(form);
     }
-    if sitemap::is_sitemap(start) {
+    if sitemap::is_sitemap(start) || sitemap::is_url_list(start) {
         return Sort::Sitemap;
     }
     let text = String::from_utf8_lossy(start);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let is_list = text.starts_with("http://") || text.starts_with("https://");
     let is_feed = ["<rss", "<feed", "<rdf:RDF"].iter().any(|root| {
-        let head = text.get(..1000).unwrap_or(text);
+        let head = text.get(..1000).unwrap_or(&text);
         head.contains(root)
     });
-    if is_list || is_feed { Sort::Sitemap } else { Sort::Other }
+    if is_feed { Sort::Sitemap } else { Sort::Other }
 }
 
 /// Whether the bytes of a file may have been cut without a sign.
@@ -67,6 +65,9 @@ pub(crate) fn sitemap(
     let (mut children, mut spxi) = (Addresses::default(), Addresses::default());
     let mut is_room = true;
     let mut reader = sitemap::Reader::new(BufReader::new(input), sitemap::Limits::USUAL);
+    if let Ok(base) = PageUrl::parse(url.as_str()) {
+        reader = reader.with_base(base);
+    }
     let is_cut = loop {
         let item = match reader.next(sink) {
             Ok(Some(item)) => item,
@@ -78,12 +79,17 @@ pub(crate) fn sitemap(
             // What was read before it stands, but it is not all.
             Err(sitemap::SitemapError::Refused(refusal)) => {
                 sink.report(refusal.into());
-                if said.n_urls + said.n_children == 0 {
+                // Adverts alone are a sitemap, too.
+                if said.n_urls + said.n_children == 0 && said.adverts.is_empty() {
                     return None;
                 }
                 break true;
             }
-            Err(sitemap::SitemapError::Io(_)) if 0 < said.n_urls + said.n_children => break true,
+            Err(sitemap::SitemapError::Io(_))
+                if 0 < said.n_urls + said.n_children || !said.adverts.is_empty() =>
+            {
+                break true;
+            }
             Err(_) => return None,
         };
         match item {

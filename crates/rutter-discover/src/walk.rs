@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
+use std::time::Duration;
 
 use rutter_fetch::{
-    Cause, Client, FetchError, Fetched, Probe, Request, RobotsRules, Url, What, shown,
+    Cause, Client, FetchError, Fetched, LONGEST_DELAY, Probe, Refused, Request, RobotsRules, Url,
+    What, shown,
 };
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use rutter_page::Timestamp;
@@ -48,6 +50,18 @@ pub struct Discovery {
     /// Sitemaps of indexes that were not read, because others before them have
     /// the collections.
     pub n_unread: u64,
+}
+
+impl Discovery {
+    /// Why a policy kept places from being read: the home page's reason, else
+    /// that of the first place. `None` where nothing was refused.
+    pub fn refusal(&self) -> Option<&str> {
+        let refused = self.looks.iter().filter_map(|look| match &look.outcome {
+            Outcome::Refused(why) => Some((look.url != self.site.as_str(), why.as_str())),
+            _ => None,
+        });
+        refused.min_by_key(|(is_other, _)| *is_other).map(|(_, why)| why)
+    }
 }
 
 /// One place that was looked at.
@@ -124,6 +138,7 @@ pub async fn discover(
         room: Room::USUAL,
         findings: Capped::default(),
         lost: None,
+        slow: rules.delay(client.settings().token()).filter(|delay| LONGEST_DELAY < *delay),
     };
     walk.robots(&rules);
     walk.sitemaps(&rules, pages).await;
@@ -155,6 +170,9 @@ struct Walk<'w> {
     findings: Capped,
     /// Why nothing can be kept here.
     lost: Option<FetchError>,
+    /// The delay that robots.txt asks for, where it is longer than we wait:
+    /// then only announced places and sitemap.xml are asked (D52).
+    slow: Option<Duration>,
 }
 
 /// Whether a place is asked at every visit.
@@ -423,7 +441,12 @@ impl Walk<'_> {
             return;
         }
         let is_guess = matches!(by, Clue::UsualPlace | Clue::WellKnown);
-        let probe = if is_guess { self.probe().await } else { None };
+        if let Some(delay) = self.slow.filter(|_| is_guess && what != What::Sitemap) {
+            let text = Refused::TooSlow(delay).to_string();
+            self.note(url, by, Outcome::Refused(text), None, old);
+            return;
+        }
+        let probe = if is_guess && self.slow.is_none() { self.probe().await } else { None };
         let left = self.bounds.bytes - self.found.wire_bytes;
         let known = old.as_ref().filter(|old| old.said.is_some());
         let request = Request {

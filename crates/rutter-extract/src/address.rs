@@ -28,7 +28,7 @@ pub(crate) struct Base {
 impl Base {
     pub(crate) fn new(page: &PageUrl<'_>) -> Self {
         // The way the parser would write it, without fragment.
-        Self::of(page.key().to_owned())
+        Self::of(rutter_page::to_uri(page.key()).into_owned())
     }
 
     fn of(whole: String) -> Self {
@@ -52,7 +52,10 @@ impl Base {
             return self;
         }
         match self.join(href.trim()) {
-            Some(url) => Self::of(url[..url::Position::AfterQuery].to_owned()),
+            Some(url) => {
+                let whole = &url[..url::Position::AfterQuery];
+                Self::of(rutter_page::to_uri(whole).into_owned())
+            }
             None => self,
         }
     }
@@ -86,7 +89,13 @@ impl Base {
     }
 
     fn slow(&self, href: &str) -> Option<String> {
-        if has_other_scheme(href) { None } else { self.join(href).map(Into::into) }
+        if has_other_scheme(href) {
+            return None;
+        }
+        let url = String::from(self.join(href)?);
+        // The parser keeps some characters that URIs do not have, such as `|`.
+        let uri = rutter_page::to_uri(&url);
+        Some(uri.into_owned())
     }
 
     /// Joins what needs no parser.
@@ -104,7 +113,8 @@ impl Base {
         }
         // Behind the path only the odd ones matter.
         kinds |= bytes.fold(0, |kinds, byte| kinds | KINDS[byte as usize]) & ODD;
-        if kinds & ODD != 0 {
+        let has_two_fragments = || href.bytes().filter(|byte| *byte == b'#').nth(1).is_some();
+        if kinds & ODD != 0 || (kinds & END != 0 && has_two_fragments()) {
             return false;
         }
         let mut join = |parts: [&str; 3]| {
@@ -265,6 +275,15 @@ mod tests {
         assert_eq!(
             base.resolve("#top").as_deref(),
             Some("https://harbour.example/shop/rope.html#top")
+        );
+        // SCP-080
+        assert_eq!(
+            base.resolve("/a|b?c={d}&e=5%#f#g").as_deref(),
+            Some("https://harbour.example/a%7Cb?c=%7Bd%7D&e=5%25#f%23g")
+        );
+        assert_eq!(
+            base.resolve("#a#b").as_deref(),
+            Some("https://harbour.example/shop/rope.html#a%23b")
         );
         for other in ["mailto:a@b.example", "javascript:x()", "tel:1", "data:,x", "http://"] {
             assert_eq!(base.resolve(other), None, "{other}");

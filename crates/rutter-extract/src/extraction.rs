@@ -4,21 +4,23 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rutter_finding::{Finding, Place};
+use rutter_finding::{Finding, Place, Rule};
 use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
 
 use crate::address::Base;
+use crate::arena::Cut;
 use crate::blocks::Walk;
-use crate::dom::{Cut, Dom};
+use crate::dom::Dom;
 use crate::facts::{Annotated, Facts, PageLink};
 use crate::meta::Found;
 use crate::region::{self, Region};
 use crate::space::{end_line, gap};
 use crate::survey::Survey;
+use crate::tag::Tag;
 use crate::template::{self, Sketch, Templates, VersionId};
 use crate::verdict::gone;
 use crate::whole::{Targets, Whole};
-use crate::{Limits, charset, language, merge, rules};
+use crate::{Limits, charset, language, login, merge, rules};
 use rutter_page::Rich;
 
 /// Longest description made from the text, in characters.
@@ -87,8 +89,7 @@ pub enum LinkBlocks {
 /// What a page turned out to be.
 #[derive(Debug, Clone)]
 pub struct Extraction {
-    /// The page, ready for a collection unless its content is empty or has more
-    /// blocks than the format allows (HT007).
+    /// The page, ready for a collection unless its content is empty.
     pub page: Page<'static>,
     /// Decoration of each block of the page, in the same order.
     pub rich: Vec<Rich>,
@@ -283,31 +284,35 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     let whole = Whole::of(&dom, &survey, targets, &region, &base);
     let why = if options.explain { explain(&dom, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
+    let asks_for_password = login::is_login(&dom, &survey);
+    let has_main = dom.items.iter().any(|item| item.tag == Tag::Main);
     // The tree of a long page is large, and so is what is made of it.
     drop((region, survey, dom));
     let n_before = blocks.len();
-    if !merge::merge(&mut blocks, options.limits.blocks) {
-        report(&rules::TOO_MANY_BLOCKS, format!("{} are left of {n_before}", blocks.len()));
-    } else if blocks.len() < n_before {
+    merge::merge(&mut blocks, options.limits.blocks);
+    if blocks.len() < n_before {
         report(&rules::MERGED, format!("{n_before} became {}", blocks.len()));
     }
     let (content, rich) = blocks.into_iter().unzip();
-    let material = Material { found, content, rich, confidence, is_script };
+    let material = Material { found, content, rich, confidence, is_script, has_main };
     let mut extraction = assemble(material, whole, &base, options, findings);
     extraction.why = why;
+    extraction.facts.asks_for_password = asks_for_password;
     extraction
 }
 
 /// Says what was left out of a hostile page.
-fn report_cut(
-    dom: &Dom,
-    options: &Options,
-    report: &mut dyn FnMut(&'static rutter_finding::Rule, String),
-) {
+fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule, String)) {
     match dom.cut {
         Cut::Nothing => {}
         Cut::Depth => report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth)),
         Cut::Nodes => report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes)),
+        Cut::Steps => report(&rules::TOO_MANY_STEPS, format!("at most {}", options.limits.steps)),
+    }
+    if 0 < dom.n_cut_tags {
+        let most = options.limits.attributes;
+        let detail = format!("{} tags have more than {most}", dom.n_cut_tags);
+        report(&rules::TOO_MANY_ATTRIBUTES, detail);
     }
 }
 
@@ -344,6 +349,8 @@ struct Material {
     rich: Vec<Rich>,
     confidence: f32,
     is_script: bool,
+    /// Whether the author marked the main content.
+    has_main: bool,
 }
 
 fn assemble(
@@ -353,9 +360,14 @@ fn assemble(
     options: &Options,
     mut findings: Vec<Finding>,
 ) -> Extraction {
-    let Material { found, mut content, mut rich, confidence, is_script } = material;
+    let Material { found, mut content, mut rich, confidence, is_script, has_main } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     let mut facts = found.facts(base);
+    // A time beside the title that is still to come is that of an event.
+    if facts.published_by.as_deref() == Some("time element") && facts.published > Some(options.seen)
+    {
+        (facts.published, facts.published_by) = (None, None);
+    }
     let is_said = |text: &String| text.chars().any(|c| !c.is_whitespace() && !c.is_control());
     let own_description = found.description().filter(is_said);
     let title = found.title().filter(is_said);
@@ -371,7 +383,7 @@ fn assemble(
             }
             None => report(&rules::EMPTY, String::new()),
         }
-    } else if confidence < 0.3 {
+    } else if confidence < 0.3 && !has_main {
         report(&rules::UNSURE, format!("confidence {confidence:.2}"));
     }
     let language = found.language().or_else(|| options.language.clone());
@@ -410,7 +422,7 @@ fn assemble(
         extra: Vec::new(),
     };
     found.give(base, &mut facts);
-    Extraction {
+    let mut extraction = Extraction {
         page,
         rich,
         facts,
@@ -423,8 +435,26 @@ fn assemble(
         template: None,
         findings,
         why: Vec::new(),
+    };
+    // Nobody reads a page that only leads to another one, so its text, language and
+    // description do not matter.
+    if extraction.only_leads_on() {
+        extraction.findings.retain(|finding| !OF_READABLE_PAGES.contains(&finding.rule));
     }
+    extraction
 }
+
+/// Rules about what a page says to its readers.
+static OF_READABLE_PAGES: [&Rule; 8] = [
+    &rules::NO_LANGUAGE,
+    &rules::GUESSED_LANGUAGE,
+    &rules::SCRIPT_SHELL,
+    &rules::NO_TEXT,
+    &rules::EMPTY,
+    &rules::UNSURE,
+    &rules::NO_DESCRIPTION,
+    &rules::NO_TITLE,
+];
 
 fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     match block {

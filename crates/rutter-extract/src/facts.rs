@@ -11,6 +11,11 @@ pub struct Facts {
     pub canonical: Option<String>,
     /// When it says it appeared.
     pub published: Option<Timestamp>,
+    /// Where that is said: `JSON-LD datePublished`, `meta date`.
+    pub published_by: Option<String>,
+    /// Whether it is there to ask for a password: a password field is its main
+    /// content. A login box in the header is no sign of that.
+    pub asks_for_password: bool,
     /// When it says it changed.
     pub modified: Option<Timestamp>,
     /// The language it declares.

@@ -1,31 +1,61 @@
-//! Keeps pages from nesting without end.
+//! Stands between tokenizer and tree builder: leaves out tags that nest too
+//! deep, counts steps, and knows what the tokenizer reads next.
+
+use std::cell::Cell;
 
 use html5ever::LocalName;
+use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::TreeBuilder;
 
-use crate::dom::{Arena, Cut, Handle};
+use crate::arena::{Arena, Cut, Handle};
+use crate::tag_limit::Mode;
 
 /// Stands between tokenizer and tree builder and leaves out start tags that
 /// would nest too deep, because the builder walks the open elements.
 pub(crate) struct Guard {
     pub(crate) builder: TreeBuilder<Handle, Arena>,
     pub(crate) deepest: u32,
+    /// What the tokenizer reads behind the last tag.
+    pub(crate) mode: Cell<Mode>,
+}
+
+impl Guard {
+    /// What the tokenizer reads next, and whether that is part of SVG or
+    /// `MathML`.
+    pub(crate) fn mode(&self) -> (Mode, bool) {
+        let is_foreign = self.builder.adjusted_current_node_present_but_not_in_html_namespace();
+        (self.mode.get(), is_foreign)
+    }
 }
 
 impl TokenSink for Guard {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        if let Token::TagToken(Tag { kind: TagKind::StartTag, name, .. }) = &token
-            && self.deepest < self.builder.sink.depth.get()
+        let depth = self.builder.sink.depth.get();
+        // The builder may look at every open element.
+        self.builder.sink.step(1 + u64::from(depth));
+        let Token::TagToken(Tag { kind, name, .. }) = &token else {
+            return self.builder.process_token(token, line);
+        };
+        self.mode.set(Mode::Data);
+        if *kind == TagKind::StartTag
+            && self.deepest < depth
             && (self.builder.adjusted_current_node_present_but_not_in_html_namespace()
                 || !changes_the_tokenizer(name))
         {
             self.builder.sink.cut.set(Cut::Depth);
             return TokenSinkResult::Continue;
         }
-        self.builder.process_token(token, line)
+        let result = self.builder.process_token(token, line);
+        self.mode.set(match &result {
+            TokenSinkResult::RawData(RawKind::ScriptData) => Mode::Script,
+            TokenSinkResult::RawData(_) => Mode::Raw,
+            TokenSinkResult::Plaintext => Mode::Plain,
+            _ => Mode::Data,
+        });
+        result
     }
 
     fn end(&self) {

@@ -14,6 +14,9 @@ use crate::safety;
 const MANY_WORDS: usize = 60;
 /// How much of the comments of a page is looked at, in bytes.
 const MOST_COMMENTS: usize = 1 << 20;
+/// How many orders in `meta` elements are looked for in the text; more of them
+/// are taken for hidden.
+const MOST_METAS: usize = 100;
 
 /// What is found where the page is not the same to all.
 pub fn honesty(bytes: &[u8], extraction: &Extraction) -> Vec<Finding> {
@@ -30,8 +33,11 @@ pub fn honesty(bytes: &[u8], extraction: &Extraction) -> Vec<Finding> {
         n_words += text.split_whitespace().count();
         order(text, "hidden text");
     }
-    for (name, value) in &extraction.facts.metas {
-        if !extraction.visible_text.contains(value.as_str()) {
+    // Only what is an order is looked for in the whole text.
+    let metas = extraction.facts.metas.iter();
+    let metas = metas.filter(|(_, value)| order_to_models(value).is_some());
+    for (at, (name, value)) in metas.enumerate() {
+        if MOST_METAS <= at || !extraction.visible_text.contains(value.as_str()) {
             order(value, &format!("the meta element {}", quoted(name)));
         }
     }

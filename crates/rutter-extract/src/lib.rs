@@ -27,6 +27,7 @@
 #![expect(clippy::cast_precision_loss, reason = "shares of a page need no more")]
 
 mod address;
+mod arena;
 mod blocks;
 mod charset;
 mod code;
@@ -42,10 +43,12 @@ mod inline;
 mod json_ld;
 mod language;
 mod list;
+mod login;
 mod markdown;
 mod media;
 mod merge;
 mod meta;
+mod navigation;
 mod note;
 mod phrase;
 mod prune;
@@ -56,9 +59,12 @@ mod space;
 mod survey;
 mod table;
 mod tag;
+mod tag_limit;
 mod template;
+mod time_role;
 mod verdict;
 mod whole;
+mod wishes;
 mod words;
 
 pub use charset::{decoded, is_charset, is_text};
@@ -66,7 +72,10 @@ pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, facts, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use honesty::honesty;
 pub use markdown::markdown;
+pub use merge::merged;
+pub use navigation::{NavLink, navigation};
 pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
+pub use wishes::{Refusal, Wishes};
 
 /// How much of a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,16 +88,29 @@ pub struct Limits {
     pub blocks: usize,
     /// Longest block of JSON-LD in bytes.
     pub json: usize,
+    /// Most attributes of a tag; those behind are ignored.
+    pub attributes: usize,
+    /// Most steps of building the tree: a token, an open element it may be
+    /// compared with, an element, an attribute and a moved element are one each.
+    /// The count depends on the page alone, not on the machine.
+    pub steps: u64,
 }
 
 impl Limits {
     /// What real pages stay within.
-    pub const USUAL: Self = Self { depth: 400, nodes: 8_000_000, blocks: 1000, json: 1 << 20 };
+    pub const USUAL: Self = Self {
+        depth: 400,
+        nodes: 8_000_000,
+        blocks: 1000,
+        json: 1 << 20,
+        attributes: 256,
+        steps: 2_000_000_000,
+    };
 }
 
 /// Builds the bare tree and tells how many nodes it has: what extraction is
 /// measured against.
 #[doc(hidden)]
 pub fn bare_tree(bytes: &[u8]) -> usize {
-    dom::bare(&charset::decode(bytes, None).text, &Limits::USUAL)
+    arena::bare(&charset::decode(bytes, None).text, &Limits::USUAL)
 }

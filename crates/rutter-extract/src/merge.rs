@@ -1,38 +1,87 @@
-//! Brings a page below the number of blocks the format allows (D36), without
-//! losing a word.
+//! Brings a page below the number of blocks a collection may hold (D36).
+//!
+//! Input: the blocks of a page. Output: at most as many as allowed, with every
+//! word of the page. Neighbours of one kind are merged first, then neighbours
+//! of other kinds as text; headings stay headings as long as anything else can
+//! be merged.
 
-use rutter_page::{Block, Text};
+use rutter_page::{Block, Mark, Own, Rich, Span, Str, Text};
 
 use crate::blocks::{Both, shift};
-use rutter_page::{Mark, Span};
 
-/// Merges blocks, one kind of neighbours after another, until at most `most`
-/// are left. Tells whether that was possible.
-pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) -> bool {
-    let steps: [Join; 3] = [texts, lists, links];
+/// Merges neighbouring blocks until at most `most` are left (1 at least).
+pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
+    let most = most.max(1);
+    let steps: [Join; 5] = [texts, lists, links, plain, anything];
     for step in steps {
-        pairwise(blocks, step, most);
+        pairwise(blocks, step, Bounds::Kept, most);
     }
-    // Headings become lines of the text, the deepest first.
+    pairwise(blocks, anything, Bounds::Crossed, most);
+    // Only headings are left to give: the deepest become lines of the text, no
+    // more than needed, the first ones first.
     for level in (1..=6).rev() {
-        if blocks.len() <= most {
-            return true;
-        }
-        for (block, rich) in blocks.iter_mut() {
-            if let Block::Heading(heading) = block
-                && heading.level.get() == level
-            {
-                let text = heading.text.clone();
-                let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                rich.spans.insert(0, Span { part: 0, start: 0, end, mark: Mark::Strong });
-                *block = Block::Text(Text { text, extra: Vec::new() });
+        while most < blocks.len() {
+            // With its heading as text, a section joins the one before it.
+            let n_due = (blocks.len() - most).div_ceil(2);
+            let of_level = blocks.iter_mut().filter(
+                |(block, _)| matches!(block, Block::Heading(it) if it.level.get() == level),
+            );
+            let n_turned = of_level.take(n_due).map(turn).count();
+            if n_turned == 0 {
+                break;
             }
+            pairwise(blocks, anything, Bounds::Crossed, most);
         }
-        pairwise(blocks, texts, most);
-        pairwise(blocks, links, most);
-        pairwise(blocks, texts, most);
     }
-    blocks.len() <= most
+}
+
+/// Makes a heading a line of text.
+fn turn((block, rich): &mut Both) {
+    if let Block::Heading(heading) = block {
+        let text = heading.text.clone();
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        rich.spans.insert(0, Span { part: 0, start: 0, end, mark: Mark::Strong });
+        *block = Block::Text(Text { text, extra: Vec::new() });
+    }
+}
+
+/// The same for blocks without decoration, such as those of a collection's line. The URL of a
+/// link that becomes text follows its words.
+pub fn merged(blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
+    let mut both = blocks.into_iter().map(|block| (block.own(), Rich::default())).collect();
+    merge(&mut both, most);
+    both.into_iter().map(with_urls).collect()
+}
+
+/// The block with the URLs of its links in its text.
+fn with_urls((mut block, mut rich): Both) -> Block<'static> {
+    let Block::Text(it) = &mut block else { return block };
+    rich.spans.sort_by_key(|span| span.end);
+    let mut text = String::new();
+    let mut done = 0;
+    for span in &rich.spans {
+        let Mark::Link(url) = &span.mark else { continue };
+        let (Ok(start), Ok(end)) = (usize::try_from(span.start), usize::try_from(span.end)) else {
+            continue;
+        };
+        text.push_str(it.text.get(done..end).unwrap_or_default());
+        done = end;
+        if it.text.get(start..end) != Some(&**url) {
+            text.push(' ');
+            text.push_str(url);
+        }
+    }
+    text.push_str(it.text.get(done..).unwrap_or_default());
+    it.text = text.into();
+    block
+}
+
+/// Whether blocks of different admonitions, and captions and other text, are
+/// kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bounds {
+    Kept,
+    Crossed,
 }
 
 /// A block takes what the next one holds, or tells that it cannot.
@@ -40,7 +89,7 @@ type Join = fn(&mut Both, &mut Both) -> bool;
 
 /// Merges pairs of neighbours, round by round, so that blocks grow evenly,
 /// until at most `most` are left or none fit together.
-fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
+fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
         // How many blocks stand, closed up, at the front.
@@ -53,9 +102,9 @@ fn pairwise(blocks: &mut Vec<Both>, join: Join, most: usize) {
             let is_taken = match (n_closed.checked_sub(1), rest.first_mut()) {
                 (Some(last), Some(next)) if is_fresh && most < n_left => {
                     let last = &mut front[last];
-                    last.1.note == next.1.note
-                        && last.1.is_caption == next.1.is_caption
-                        && join(last, next)
+                    let is_alike =
+                        last.1.note == next.1.note && last.1.is_caption == next.1.is_caption;
+                    (is_alike || bounds == Bounds::Crossed) && join(last, next)
                 }
                 _ => false,
             };
@@ -113,4 +162,78 @@ fn links(last: &mut Both, next: &mut Both) -> bool {
     last.1.spans.push(Span { part: 0, start, end, mark });
     before.text = text.into();
     true
+}
+
+/// Text, lists, links and quotations as one text.
+fn plain(last: &mut Both, next: &mut Both) -> bool {
+    let is_plain = |block: &Block<'_>| {
+        matches!(block, Block::Text(_) | Block::List(_) | Block::Link(_) | Block::Quote(_))
+    };
+    is_plain(&last.0) && is_plain(&next.0) && anything(last, next)
+}
+
+/// All blocks but headings as one text.
+fn anything(last: &mut Both, next: &mut Both) -> bool {
+    if matches!(last.0, Block::Heading(_)) || matches!(next.0, Block::Heading(_)) {
+        return false;
+    }
+    flatten(last);
+    flatten(next);
+    texts(last, next)
+}
+
+/// Makes a block a text with the same words; addresses of media are kept.
+fn flatten((block, rich): &mut Both) {
+    let at = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let mut joined = String::new();
+    let mut starts = Vec::new();
+    let mut add = |part: &str, before: &str| {
+        if !joined.is_empty() {
+            joined.push_str(before);
+        }
+        starts.push(at(&joined));
+        joined.push_str(part);
+    };
+    match block {
+        Block::Link(link) => {
+            add(&link.text, "");
+            let (end, mark) = (at(&link.text), Mark::Link(link.url.as_str().into()));
+            rich.spans.push(Span { part: 0, start: 0, end, mark });
+        }
+        Block::Image(image) => {
+            add(&image.alt, "");
+            add(image.url.as_str(), " ");
+        }
+        Block::List(list) => list.items.iter().for_each(|item| add(item, "\n")),
+        Block::Code(code) => add(&code.code, ""),
+        Block::Table(table) => {
+            for row in &table.rows {
+                for (n, cell) in row.iter().enumerate() {
+                    add(cell, if n == 0 { "\n" } else { "\t" });
+                }
+            }
+        }
+        Block::Quote(quote) => {
+            add(&quote.text, "");
+            quote.citation.iter().for_each(|citation| add(citation, "\n"));
+        }
+        Block::Video(video) => {
+            add(&video.name, "");
+            add(video.url.first(), " ");
+        }
+        Block::Audio(audio) => {
+            add(&audio.name, "");
+            add(audio.url.first(), " ");
+        }
+        Block::Unknown(unknown) => add(unknown.raw.get(), ""),
+        _ => return,
+    }
+    for span in &mut rich.spans {
+        let by = usize::try_from(span.part).ok().and_then(|part| starts.get(part)).copied();
+        let by = by.unwrap_or(0);
+        *span =
+            Span { part: 0, start: span.start + by, end: span.end + by, mark: span.mark.clone() };
+    }
+    rich.start = None;
+    *block = Block::Text(Text { text: Str::from(joined), extra: Vec::new() });
 }

@@ -10,6 +10,7 @@ use crate::dom::Dom;
 use crate::facts::{Alternate, Facts, HeadLink, Robots};
 use crate::json_ld::{self, JsonLd};
 use crate::tag::Tag;
+use crate::time_role::{TimeRole, role_of_time};
 
 /// Everything found in `meta`, `link` and `script` elements.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Found {
     /// How many elements looked as if they named an author or a date.
     n_tried: usize,
     times: Vec<String>,
+    /// How many `time` elements were looked at.
+    n_times: usize,
     /// JSON-LD blocks that could not be read.
     pub(crate) n_broken: usize,
 }
@@ -80,13 +83,14 @@ impl Found {
                         .headings
                         .extend(Some(dom.words(at)).filter(|heading| !heading.is_empty()));
                 }
-                Tag::Time if found.times.len() < 8 => {
+                Tag::Time if found.n_times < 32 => {
+                    found.n_times += 1;
                     let value = dom.attribute(at, "datetime").map(str::to_owned);
                     let value = value.unwrap_or_else(|| dom.words(at));
-                    if is_update(dom, at) {
-                        found.props.push(("modified", value));
-                    } else {
-                        found.times.push(value);
+                    match role_of_time(dom, at) {
+                        Some(TimeRole::Update) => found.props.push(("modified", value)),
+                        Some(TimeRole::Publication) => found.times.push(value),
+                        None => {}
                     }
                 }
                 _ => {}
@@ -274,35 +278,44 @@ impl Found {
             .filter(|name| !name.is_empty())
     }
 
-    pub(crate) fn published(&self) -> Option<Timestamp> {
+    /// When the page says it appeared, and where it says so. A `time` in the
+    /// text may be about anything.
+    pub(crate) fn published(&self) -> Option<(Timestamp, String)> {
+        const METAS: [&str; 18] = [
+            "article:published_time",
+            "og:article:published_time",
+            "datepublished",
+            "parsely-pub-date",
+            "dc.date.issued",
+            "dcterms.created",
+            "dcterms.issued",
+            "dc.date",
+            "dcterms.date",
+            "citation_publication_date",
+            "citation_date",
+            "publish_date",
+            "publish-date",
+            "pubdate",
+            "sailthru.date",
+            "date",
+            "article.published",
+            "created",
+        ];
+        let by = |text: &str| text.to_owned();
         json_ld::date(&self.json_ld, "datePublished")
+            .map(|time| (time, by("JSON-LD datePublished")))
             .or_else(|| {
-                self.date(&[
-                    "article:published_time",
-                    "og:article:published_time",
-                    "datepublished",
-                    "parsely-pub-date",
-                    "dc.date.issued",
-                    "dcterms.created",
-                    "dcterms.issued",
-                    "dc.date",
-                    "dcterms.date",
-                    "citation_publication_date",
-                    "citation_date",
-                    "publish_date",
-                    "publish-date",
-                    "pubdate",
-                    "sailthru.date",
-                    "date",
-                    "article.published",
-                    "created",
-                ])
+                let name = METAS.iter().find(|name| self.date(&[name]).is_some())?;
+                Some((self.date(&[name])?, format!("meta {name}")))
             })
-            .or_else(|| self.prop_of("published").and_then(date::parse))
-            .or_else(|| self.only_time())
+            .or_else(|| {
+                let time = self.prop_of("published").and_then(date::parse)?;
+                Some((time, by("itemprop datePublished")))
+            })
+            .or_else(|| Some((self.only_time()?, by("time element"))))
     }
 
-    /// The only time of a page is its own; of several, nobody knows.
+    /// The time that the page gives as its own; of several, none is it.
     fn only_time(&self) -> Option<Timestamp> {
         let mut times = self.times.iter().filter_map(|time| date::parse(time));
         let first = times.next()?;
@@ -431,9 +444,12 @@ impl Found {
             })
         });
         let refresh = self.first(&["refresh"]);
+        let published = self.published();
         Facts {
             canonical,
-            published: self.published(),
+            published: published.as_ref().map(|(time, _)| *time),
+            published_by: published.map(|(_, by)| by),
+            asks_for_password: false,
             modified: self.modified(),
             language: self.language(),
             site_name: self.site_name(),
@@ -480,14 +496,6 @@ fn says_something(tag: Tag) -> bool {
             | Tag::H2
             | Tag::Time
     )
-}
-
-/// Whether a time is said to be that of the last change.
-fn is_update(dom: &Dom, at: u32) -> bool {
-    dom.ancestors(at).take(3).filter_map(|up| dom.attr(up, &local_name!("class"))).any(|class| {
-        let class = class.to_ascii_lowercase();
-        class.contains("updated") || class.contains("modified")
-    })
 }
 
 fn is_byline(class: &str) -> bool {

@@ -31,11 +31,6 @@ rutter_finding::rules! {
         "page has neither text nor title nor description",
         "There is nothing to publish.",
         "Leave the page out, or give it text.";
-    /// More blocks than a page may have, even merged.
-    TOO_MANY_BLOCKS = "HT007" "too-many-html-blocks" (warning, "D36")
-        "page has more blocks than the format allows, even after merging",
-        "Readers refuse such a page.",
-        "Split the page.";
     /// Blocks were merged to stay below the limit.
     MERGED = "HT008" "merged-blocks" (hint, "D36")
         "neighbouring blocks were merged to stay within 1000",
@@ -81,4 +76,14 @@ rutter_finding::rules! {
         "front matter cannot be read",
         "Title, date and language of the page are lost.",
         "Correct the YAML, TOML or JSON at the top of the file.";
+    /// Attributes that were left out.
+    TOO_MANY_ATTRIBUTES = "HT017" "too-many-attributes" (advice, "D38")
+        "tag has more attributes than the limit",
+        "Attributes beyond the limit are ignored; the element and its text are kept.",
+        "Remove the attributes, or close the quotation mark that is left open.";
+    /// A page that takes too much work.
+    TOO_MANY_STEPS = "HT018" "too-many-steps" (warning, "D38")
+        "page takes more work to read than the limit",
+        "Everything after the limit is missing.",
+        "Close the elements that are left open, or split the page.";
 }

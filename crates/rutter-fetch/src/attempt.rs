@@ -12,12 +12,13 @@ use tokio::sync::SemaphorePermit;
 
 use crate::client::{Client, Host, locked};
 use crate::error::{BadAnswer, Cause};
-use crate::exchange::{Head, RangeField, Reading, Sink};
+use crate::exchange::{Head, RangeField, Reading, Sink, is_fast_enough};
 use crate::header::{ContentRange, Validators};
 use crate::log::Event;
+use crate::redact::{redacted, shown};
 use crate::request::{Body, Fetched, Request};
 use crate::spool::Spool;
-use crate::target::{Target, shown};
+use crate::target::Target;
 use crate::what::What;
 
 /// Times that a page is asked for whose connection breaks.
@@ -29,6 +30,15 @@ const MOST_PARTS: u32 = 200;
 pub(crate) struct Answer {
     pub(crate) fetched: Fetched,
     pub(crate) redirect: Option<String>,
+}
+
+/// When a body has to be complete.
+#[derive(Clone, Copy)]
+struct Limit {
+    /// How long all its parts may take together.
+    whole: Duration,
+    /// The moment at which that time is over.
+    end: Duration,
 }
 
 /// What came of one try.
@@ -59,10 +69,17 @@ impl Client {
         };
         let mut wire_bytes = 0;
         let (mut tries, mut parts) = (0, 0);
+        // The parts of one body have one deadline together.
+        let whole = self.settings().deadlines.whole_of(request.what);
+        let mut left = whole;
         loop {
             let permit = self.turn(&host, target).await?;
             let before = spool.as_ref().map_or(0, Spool::length);
-            let tried = self.try_once(&host, target, request, spool, &mut wire_bytes).await;
+            let (begun, sent_before) = (clock.moment(), wire_bytes);
+            let limit = Limit { whole, end: begun.saturating_add(left) };
+            let tried = self.try_once(&host, target, request, spool, limit, &mut wire_bytes).await;
+            let took = clock.moment().saturating_sub(begun);
+            self.record_outcome(target, &tried, wire_bytes - sent_before);
             locked(&host.pace).touched(clock.moment());
             drop(permit);
             let (wish, status, cause) = match tried {
@@ -96,12 +113,13 @@ impl Client {
                     continue;
                 }
                 Err(cause) if cause.is_transient() => {
-                    let is_on = spool
-                        .as_ref()
-                        .is_some_and(|spool| before < spool.length() && spool.resume().is_some());
+                    let got = spool.as_ref().map_or(0, |it| it.length().saturating_sub(before));
+                    let can_resume = spool.as_ref().is_some_and(|spool| spool.resume().is_some());
+                    let is_on = can_resume && is_fast_enough(got, took);
                     parts += 1;
                     if is_on && parts < MOST_PARTS {
                         // The host works; only the connection broke.
+                        left = left.saturating_sub(took);
                         continue;
                     }
                     (None, None, Some(cause))
@@ -117,6 +135,25 @@ impl Client {
                 return Err(cause.unwrap_or(later));
             }
         }
+    }
+
+    /// Logs what came of one request, with the bytes of its body.
+    fn record_outcome(&self, target: &Target, tried: &Result<Tried, Cause>, bytes: u64) {
+        let url = shown(&target.url);
+        let event = match tried {
+            Ok(Tried::Done(answer)) => {
+                Event::Answered { url, status: answer.fetched.status, bytes }
+            }
+            Ok(Tried::Busy(status, _)) => Event::Answered { url, status: *status, bytes },
+            Ok(Tried::Afresh) => {
+                Event::Failed { url, why: "the part does not fit the file".to_owned(), bytes }
+            }
+            Ok(Tried::Again) => {
+                Event::Failed { url, why: "the idle connection was closed".to_owned(), bytes }
+            }
+            Err(cause) => Event::Failed { url, why: redacted(&cause.to_string()), bytes },
+        };
+        self.record(&target.origin.host, event);
     }
 
     /// Waits until the host may be asked; the permit is for one question.
@@ -155,6 +192,7 @@ impl Client {
         target: &Target,
         request: &Request,
         spool: &mut Option<Spool>,
+        limit: Limit,
         wire_bytes: &mut u64,
     ) -> Result<Tried, Cause> {
         if let (None, Some(path)) = (&spool, &request.spool) {
@@ -162,8 +200,6 @@ impl Client {
             *spool = Some(opened);
         }
         let clock = &self.means().clock;
-        let whole = self.settings().deadlines.whole_of(request.what);
-        let end = clock.moment().saturating_add(whole);
         let resume = spool.as_ref().and_then(Spool::resume);
         let resume = resume.map(|(length, tag)| (length, tag.to_owned()));
         let mut fields = self.fields(request.what);
@@ -208,6 +244,7 @@ impl Client {
             self.record(&target.origin.host, Event::Resumed { at: had });
         }
         let most = request.most().saturating_sub(had);
+        let Limit { whole, end } = limit;
         let reading = Reading { what: request.what, most, end, whole };
         let mut sink = match spool {
             Some(spool) => Sink::Spool(spool),

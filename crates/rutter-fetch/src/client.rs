@@ -19,15 +19,17 @@ use url::Url;
 
 use crate::address::Guard;
 use crate::connect::{Connector, Link};
+use crate::endless::Endless;
 use crate::error::{BadAnswer, Cause, FetchError, Refused};
 use crate::log::{Event, Record};
 use crate::means::Means;
 use crate::pace::{LONGEST_DELAY, Pace};
 use crate::proxy::Proxies;
+use crate::redact::shown;
 use crate::request::{Body, Fetched, Hop, Request};
 use crate::robots::{Kept, RobotsFile, RobotsRules};
 use crate::spool::Spool;
-use crate::target::{Hosts, Origin, Ports, Rules, Target, shown};
+use crate::target::{Hosts, Origin, Ports, Rules, Target};
 use crate::what::{Deadlines, What};
 
 /// Redirects that are followed.
@@ -145,6 +147,8 @@ pub(crate) struct Host {
     pub(crate) turns: Semaphore,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) idle: Mutex<Option<Link>>,
+    /// What is known of redirects that do not end.
+    pub(crate) endless: Mutex<Endless>,
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -200,10 +204,9 @@ impl Client {
         if let Some(spool) = &spool {
             let is_kept = match &result {
                 Ok(answer) => answer.body != Body::Nothing,
-                // What only broke off may be gone on with; what could not be
-                // written, or is not what it should be, goes.
-                Err(FetchError { cause: Cause::Later { .. }, .. }) => spool.resume().is_some(),
-                Err(error) => error.cause.is_transient() && spool.resume().is_some(),
+                // A body that broke off or was too slow is resumed by a later
+                // run; one that could not be written or used is deleted.
+                Err(error) => error.cause.is_resumable() && spool.resume().is_some(),
             };
             if !is_kept {
                 spool.discard();
@@ -307,15 +310,16 @@ impl Client {
                 Err(cause) => return Err(error(cause)),
             };
             let Some(location) = answer.redirect else {
+                if !hops.is_empty() {
+                    *locked(&self.host(&target.origin.host).endless) = Endless::default();
+                }
                 return Ok(Fetched { url: target.url, hops, ..answer.fetched });
             };
             let next = next_url(&target.url, &location).map_err(|bad| error(bad.into()))?;
             hops.push(Hop { url: target.url.clone(), status: answer.fetched.status });
-            if hops.iter().any(|hop| hop.url == next) {
-                return Err(error(BadAnswer::RedirectLoop.into()));
-            }
-            if MOST_HOPS < hops.len() {
-                return Err(error(BadAnswer::TooManyRedirects(MOST_HOPS).into()));
+            let host = self.host(&target.origin.host);
+            if let Some(bad) = locked(&host.endless).judge(&hops, &next) {
+                return Err(error(bad.into()));
             }
             if target.origin.is_https && next.scheme() == "http" {
                 return Err(self.refuse(&next, Refused::Downgrade));
@@ -389,6 +393,7 @@ impl Client {
                 turns: Semaphore::new(connections),
                 pace: Mutex::default(),
                 idle: Mutex::default(),
+                endless: Mutex::default(),
             })
         };
         Arc::clone(locked(&self.inner.hosts).entry(name.to_owned()).or_insert_with(fresh))

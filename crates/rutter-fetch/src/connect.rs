@@ -96,7 +96,7 @@ impl Connector {
             let name = ServerName::try_from(name).map_err(|error| fault(error.to_string()))?;
             let handshake = TlsConnector::from(config).connect(name, stream);
             let handshake = self.within(Phase::Tls, self.deadlines.tls, handshake).await?;
-            Box::new(handshake.map_err(|error| fault(error.to_string()))?)
+            Box::new(handshake.map_err(|error| fault(handshake_fault(&error, origin.port)))?)
         } else {
             stream
         };
@@ -194,6 +194,21 @@ impl Connector {
             .tls
             .get_or_init(|| make_tls(&self.roots, Arc::clone(&self.means.clock)).map(Arc::new));
         made.clone().map_err(|fault| NetworkFault::Tls(fault).into())
+    }
+}
+
+/// Why a handshake failed, in words that name the usual mistake.
+fn handshake_fault(error: &std::io::Error, port: u16) -> String {
+    use rustls::{Error, InvalidMessage};
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match inner {
+        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+            format!("port {port} answers without TLS; an address with http:// may be meant")
+        }
+        None if error.kind() == std::io::ErrorKind::UnexpectedEof => format!(
+            "the server closed the connection during the handshake; port {port} may not speak TLS"
+        ),
+        _ => error.to_string(),
     }
 }
 

@@ -92,6 +92,11 @@ pub fn whole(bytes: &[u8], declared: Option<&str>, most: u64) -> Result<Vec<u8>,
     }
 }
 
+/// Whether bytes begin like a compressed file, whatever a head declares.
+pub fn is_coded(bytes: &[u8]) -> bool {
+    magic_of(bytes).is_some()
+}
+
 fn magic_of(start: &[u8]) -> Option<Coding> {
     match start {
         [0x1f, 0x8b, ..] => Some(Coding::Gzip),

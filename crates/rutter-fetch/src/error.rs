@@ -68,7 +68,9 @@ pub enum Refused {
     #[error("no request can be made of the address")]
     Form,
     /// A port that belongs to something else.
-    #[error("port {0} is not asked")]
+    #[error(
+        "port {0} is blocked: only 80, 443 and ports from 1024 that no other protocol uses are allowed"
+    )]
     Port(u16),
     /// A host the site may not send us to.
     #[error("host {0} does not belong to the site")]
@@ -87,8 +89,11 @@ pub enum Refused {
     /// robots.txt forbids it.
     #[error("robots.txt forbids it: {0}")]
     Robots(RobotsReason),
-    /// The host wants more time between pages than we have.
-    #[error("host asks for {} s between requests", .0.as_secs())]
+    /// The host wants more time between pages than [`LONGEST_DELAY`](crate::LONGEST_DELAY).
+    #[error(
+        "host asks for {} s between requests; pages are fetched only up to {} s",
+        .0.as_secs(), crate::LONGEST_DELAY.as_secs()
+    )]
     TooSlow(Duration),
 }
 
@@ -123,7 +128,7 @@ pub enum NetworkFault {
     #[error("no safe connection: {0}")]
     Tls(String),
     /// A phase took too long.
-    #[error("{} took longer than {} s", .0.name(), .1.as_secs())]
+    #[error("{}", late(*.0, *.1))]
     Deadline(Phase, Duration),
     /// The connection broke.
     #[error("connection broke: {0}")]
@@ -139,6 +144,14 @@ pub enum NetworkFault {
     /// The proxy did not do its part.
     #[error("proxy: {0}")]
     Proxy(String),
+}
+
+fn late(phase: Phase, limit: Duration) -> String {
+    let seconds = limit.as_secs();
+    match phase {
+        Phase::Crawl => format!("the body came at less than 1 KiB/s for {seconds} s"),
+        phase => format!("{} took longer than {seconds} s", phase.name()),
+    }
 }
 
 /// What takes time.
@@ -169,7 +182,7 @@ impl Phase {
             Self::Tls => "the handshake",
             Self::Headers => "the head of the answer",
             Self::Idle => "the next piece of the body",
-            Self::Crawl => "each KiB of the body",
+            Self::Crawl => "the body",
             Self::Whole => "the request",
         }
     }
@@ -215,12 +228,19 @@ impl Cause {
         }
     }
 
+    /// Tells whether a body that was begun can be resumed by a later run.
+    pub(crate) fn is_resumable(&self) -> bool {
+        let is_late = matches!(self, Self::Network(NetworkFault::Deadline(..)));
+        is_late || matches!(self, Self::Later { .. }) || self.is_transient()
+    }
+
     /// Tells whether asking again may help.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             // A certificate does not mend itself, nor does a name that is not there.
             Self::Network(NetworkFault::Tls(_) | NetworkFault::Resolve(..)) => false,
-            Self::Network(NetworkFault::Deadline(Phase::Whole, _)) => false,
+            // A server that is too slow now is asked again by the next run.
+            Self::Network(NetworkFault::Deadline(Phase::Whole | Phase::Crawl, _)) => false,
             Self::Network(_) => true,
             _ => false,
         }

@@ -22,8 +22,13 @@ use crate::what::What;
 
 /// A connection that was idle for longer is not used again.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
-/// A body that brings less than this a second is given up after a while.
+/// A body that brings fewer bytes per second is given up after a while.
 const LEAST_SPEED: u64 = 1024;
+
+/// Whether a part of a body came at the minimum rate.
+pub(crate) fn is_fast_enough(n_bytes: u64, took: Duration) -> bool {
+    0 < n_bytes && LEAST_SPEED.saturating_mul(took.as_secs()) <= n_bytes
+}
 
 /// What an answer says about itself: the fields we care about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

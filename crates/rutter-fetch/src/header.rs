@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    #[test] // SCP-167
+    #[test]
     fn spec_lifetimes() {
         let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
         let read = |control, expires| Freshness::parse(control, expires, now);

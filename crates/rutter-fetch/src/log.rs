@@ -32,6 +32,24 @@ pub enum Event {
         /// How long it had been held back for the host's sake.
         waited: Duration,
     },
+    /// The request was answered, and the body was read.
+    Answered {
+        /// What was asked for, fit to be shown.
+        url: String,
+        /// The status.
+        status: u16,
+        /// Bytes of the body that came over the wire.
+        bytes: u64,
+    },
+    /// There was no answer, or its body did not come to its end.
+    Failed {
+        /// What was asked for, fit to be shown.
+        url: String,
+        /// Why.
+        why: String,
+        /// Bytes of the body that came over the wire.
+        bytes: u64,
+    },
     /// The whole host is left alone for a while.
     Paused {
         /// How long.

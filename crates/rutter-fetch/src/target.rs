@@ -173,49 +173,6 @@ impl Target {
     }
 }
 
-/// Words in the names of query parameters that carry secrets.
-const SECRETS: [&str; 10] = [
-    "token",
-    "sig",
-    "key",
-    "secret",
-    "password",
-    "credential",
-    "auth",
-    "session",
-    "x-amz-",
-    "x-goog-",
-];
-
-/// Shows an address without user, password and the values of signed or secret
-/// parameters.
-///
-/// ```
-/// # use url::Url;
-/// let url = Url::parse("https://u:p@h.example/a?page=2&X-Amz-Signature=abc").unwrap();
-/// assert_eq!(rutter_fetch::shown(&url), "https://h.example/a?page=2&X-Amz-Signature=…");
-/// ```
-pub fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    // Neither can fail for http, and others have no such parts.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    let Some(query) = url.query() else { return rutter_finding::visible(url.as_str()) };
-    let is_secret = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        SECRETS.iter().any(|word| name.contains(word))
-    };
-    let hidden: Vec<String> = query
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, _)) if is_secret(name) => format!("{name}=…"),
-            _ => pair.to_owned(),
-        })
-        .collect();
-    let base = url.as_str().split('?').next().unwrap_or_default();
-    rutter_finding::visible(&format!("{base}?{}", hidden.join("&")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,6 +37,17 @@ pub enum Broken {
 impl Broken {
     /// All reasons, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Form, Self::Json, Self::Time, Self::Status, Self::TooLong];
+
+    /// The reason for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Form => "unknown-form",
+            Self::Json => "no-request",
+            Self::Time => "no-time",
+            Self::Status => "no-status",
+            Self::TooLong => "too-long",
+        }
+    }
 }
 
 impl fmt::Display for Broken {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::media::{Audio, Video};
+use crate::media::{Audio, Icon, Video};
 use crate::rules;
 use crate::text::{Raw, Shallow, Str};
 use crate::url::HttpUrl;
@@ -191,6 +191,31 @@ impl Field<'_> for Level {
 }
 
 own_copy!(Level);
+
+impl Block<'_> {
+    /// The same block with every URL as a URI of RFC 3986, for writers.
+    #[must_use]
+    pub fn with_uris(self) -> Self {
+        match self {
+            Self::Link(link) => Self::Link(Link { url: link.url.into_uri(), ..link }),
+            Self::Image(image) => Self::Image(Image { url: image.url.into_uri(), ..image }),
+            Self::Video(mut video) => {
+                video.url = video.url.into_uri();
+                video.icon = video.icon.map(Icon::with_uri);
+                for caption in video.captions.iter_mut().flatten() {
+                    caption.url = caption.url.clone().into_uri();
+                }
+                Self::Video(video)
+            }
+            Self::Audio(mut audio) => {
+                audio.url = audio.url.into_uri();
+                audio.icon = audio.icon.map(Icon::with_uri);
+                Self::Audio(audio)
+            }
+            other => other,
+        }
+    }
+}
 
 /// Says each block type once: its name on the wire and its variant.
 macro_rules! kinds {

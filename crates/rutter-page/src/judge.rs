@@ -9,7 +9,7 @@
 //! Refuses: lines that are not JSON objects, pages without their required
 //! members, nesting beyond [`Judge::DEEPEST`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
@@ -142,9 +142,12 @@ impl Judge {
 
         let mut faults = Vec::new();
         let page = Page::from_members(members, &mut |fault| faults.push(fault));
+        // The line is split once per member, however often a fault repeats.
+        let mut values: BTreeMap<&'static str, String> = BTreeMap::new();
         for Fault { rule, key } in faults {
             let rule = if *rule == rules::BLOCK_FIELD { &rules::PAGE_FIELD } else { rule };
-            desk.find(rule, &format!("/{key}"), written(line, key));
+            let value = values.entry(key).or_insert_with(|| written(line, key));
+            desk.find(rule, &format!("/{key}"), value.clone());
         }
         match page {
             Ok(page) => Ok(Some(Page { content: blocks, ..page })),

@@ -1,8 +1,10 @@
 //! A page as Markdown: front matter, then the blocks.
 //!
-//! Text is escaped so that what was plain text stays plain text: no foreign
-//! character becomes markup or HTML where the Markdown is shown. Where the
-//! decoration of a block is known, its links, emphasis and code are written.
+//! Text is escaped so that plain text stays plain text in every renderer:
+//! `<` and `&` as entities (`\\<` is no escape in Python-Markdown and mistune),
+//! the rest with backslashes. Where the decoration of a block is known, its
+//! links, emphasis and code are written. Code that could run where fences are
+//! unknown is indented. Rejects links that are neither http nor https.
 
 use std::fmt::Write;
 
@@ -25,7 +27,7 @@ impl Page<'_> {
         let mut put = |key: &str, value: &str| {
             // A JSON string is also a YAML string.
             let quoted = serde_json::to_string(&clean(value)).expect("a string is always JSON");
-            writeln!(out, "{key}: {quoted}").expect("a string takes everything");
+            writeln!(out, "{key}: {}", inert(&quoted)).expect("a string takes everything");
         };
         put("title", &self.title);
         put("description", &self.description);
@@ -44,23 +46,28 @@ impl Page<'_> {
         out.push_str("---\n");
         let plain = Rich::default();
         let mut group = None;
+        let mut can_go_on = false;
         for (idx, block) in self.content.iter().enumerate() {
             let rich = rich.get(idx).unwrap_or(&plain);
             let piece = block.to_rich_markdown(rich);
             if piece.is_empty() {
                 continue;
             }
-            let piece = piece.trim_end();
+            let mut piece = piece.trim_end().to_owned();
+            // Indented code would belong to a list, or join other such code.
+            if std::mem::replace(&mut can_go_on, goes_on(block)) && piece.starts_with("    ") {
+                piece.insert_str(0, "<!-- -->\n\n");
+            }
             match &rich.note {
                 // One box for all blocks of an admonition.
                 Some(note) => {
                     let gap = if group == Some(note.group) { ">\n" } else { "\n" };
                     out.push_str(gap);
-                    out.push_str(&quote_lines(piece));
+                    out.push_str(&quote_lines(&piece));
                 }
                 None => {
                     out.push('\n');
-                    out.push_str(piece);
+                    out.push_str(&piece);
                     out.push('\n');
                 }
             }
@@ -116,6 +123,35 @@ impl Block<'_> {
             Self::Unknown(_) => String::new(),
         }
     }
+}
+
+/// Whether indented lines behind a block would belong to it.
+fn goes_on(block: &Block<'_>) -> bool {
+    matches!(block, Block::List(_) | Block::Code(_) | Block::Video(_) | Block::Audio(_))
+}
+
+/// A quoted string of the front matter that is no markup either where the
+/// front matter is taken for text.
+fn inert(quoted: &str) -> String {
+    let mut out = String::with_capacity(quoted.len());
+    let has_equals = quoted.contains('=');
+    let mut rest = quoted.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        let is_markup = match c {
+            '<' => true,
+            '&' => next.is_ascii_alphanumeric() || next == '#',
+            ']' => matches!(next, '(' | '[' | ':'),
+            '{' => has_equals,
+            _ => false,
+        };
+        if is_markup {
+            write!(out, "\\u{:04x}", u32::from(c)).expect("a string takes everything");
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn media(
@@ -191,12 +227,22 @@ pub(crate) fn level_of(item: &str) -> (usize, &str) {
     }
 }
 
+/// Empty cells that are written for each cell of a table, so that all rows are
+/// equally long.
+const MOST_EMPTY: usize = 16;
+
+/// A table with as many columns as its longest row. Short rows are filled up;
+/// not where one long row among many short ones would square the length: then
+/// the renderer fills them (GFM, section 4.10).
 fn table(block: &Table<'_>, spans: &[Span]) -> String {
     let n_columns = block.rows.iter().map(Vec::len).max().unwrap_or(0);
+    let n_cells: usize = block.rows.iter().map(Vec::len).sum();
+    let is_filled = n_columns.saturating_mul(block.rows.len()) <= (1 + MOST_EMPTY) * n_cells;
     let mut out = String::new();
     let mut part = 0;
     for (row_idx, row) in block.rows.iter().enumerate() {
-        for column in 0..n_columns {
+        let n_written = if is_filled || row_idx == 0 { n_columns } else { row.len() };
+        for column in 0..n_written {
             let cell = row.get(column).map_or(String::new(), |cell| {
                 part += 1;
                 if spans.is_empty() {
@@ -215,9 +261,19 @@ fn table(block: &Table<'_>, spans: &[Span]) -> String {
     out
 }
 
-/// Code in a fence longer than any run of backticks inside it.
+/// Code in a fence longer than any run of backticks inside it; indented where
+/// it could run, because some renderers know no fences.
 fn fenced(code: &str, language: Option<&str>) -> String {
     let code = clean(code);
+    if could_run(&code) {
+        let code = code.trim_matches('\n');
+        return code.split('\n').fold(String::new(), |mut out, line| {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let indent = if line.trim().is_empty() { "" } else { "    " };
+            write!(out, "{gap}{indent}{line}").expect("a string takes everything");
+            out
+        });
+    }
     let mut longest = 0;
     let mut run = 0;
     for c in code.chars() {
@@ -231,6 +287,39 @@ fn fenced(code: &str, language: Option<&str>) -> String {
         .filter(|c| c.is_alphanumeric() || "+-#._".contains(*c))
         .collect();
     format!("{fence}{language}\n{}\n{fence}", code.trim_end_matches('\n'))
+}
+
+/// Whether a text could run, or lead to something that does, if it were taken
+/// for Markdown: a script element, a tag with an attribute that has a value, a
+/// link that is no address, a list of attributes with a handler.
+fn could_run(code: &str) -> bool {
+    let lower = code.to_ascii_lowercase();
+    // From the end, so that every byte is looked at once.
+    let (mut next_equals, mut next_end) = (usize::MAX, usize::MAX);
+    for (at, byte) in lower.bytes().enumerate().rev() {
+        match byte {
+            b'=' => next_equals = at,
+            b'>' => next_end = at,
+            b'<' => {
+                let rest = lower.get(at + 1..).unwrap_or_default();
+                let is_tag = rest.starts_with(|c: char| c.is_ascii_alphabetic());
+                if is_tag && (next_equals < next_end || rest.starts_with("script")) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    let is_handler = |line: &str| {
+        line.contains('{') && ["{on", ":on", " on"].iter().any(|start| line.contains(start))
+    };
+    if lower.lines().any(|line| line.contains('=') && is_handler(line)) {
+        return true;
+    }
+    let is_said = |c: &char| !c.is_whitespace() && !c.is_control() && *c != '\\';
+    let dense: String = lower.chars().filter(is_said).collect();
+    let has = |parts: &[&str]| parts.iter().any(|part| dense.contains(part));
+    has(&["](", "]:", "]["]) && has(&["script:", "data:", "&#", "&colon", "&tab", "&newline"])
 }
 
 fn quote_lines(text: &str) -> String {
@@ -289,7 +378,8 @@ fn marked(text: &str, spans: &[Span]) -> String {
             Mark::Math => {
                 // What could be taken for markup is shown as code.
                 let formula = clean(inner);
-                if formula.contains(['$', '<', '\n', '`']) {
+                let is_odd = formula.contains(['$', '<', '&', '\n', '`', ']']);
+                if is_odd || could_run(&formula) {
                     out.push_str(&code_span(&formula));
                 } else {
                     write!(out, "${formula}$").expect("a string takes everything");
@@ -299,7 +389,7 @@ fn marked(text: &str, spans: &[Span]) -> String {
             Mark::Strong => open_mark(&mut out, &mut open, "**", end),
             Mark::Emphasis => open_mark(&mut out, &mut open, "*", end),
             Mark::Struck => open_mark(&mut out, &mut open, "~~", end),
-            Mark::Link(url) => {
+            Mark::Link(url) if is_http(url) => {
                 // Not a picture.
                 if out.ends_with('!') {
                     out.insert(out.len() - 1, '\\');
@@ -307,6 +397,7 @@ fn marked(text: &str, spans: &[Span]) -> String {
                 out.push('[');
                 open.push((end, format!("]({})", address(url))));
             }
+            Mark::Link(_) => {}
         }
     }
     while let Some((end, close)) = open.pop() {
@@ -341,47 +432,71 @@ fn joined(text: &str) -> String {
     words.join(" ")
 }
 
-/// An address that cannot end the link early.
+fn is_http(url: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
+/// An address that cannot end the link early, nor become another one.
 fn address(url: &str) -> String {
-    let is_safe = |c: char| !c.is_control() && !c.is_whitespace() && !"()<>\\".contains(c);
-    if url.chars().all(is_safe) {
-        return url.to_owned();
-    }
-    let mut out = String::from("<");
-    for c in url.chars() {
+    let mut out = String::with_capacity(url.len());
+    let mut needs_brackets = false;
+    for (at, c) in url.char_indices() {
         match c {
             '<' => out.push_str("%3C"),
             '>' => out.push_str("%3E"),
+            '"' => out.push_str("%22"),
             '\\' => out.push_str("%5C"),
+            '`' => out.push_str("%60"),
+            '&' if is_reference(url.get(at..).unwrap_or_default()) => out.push_str("&amp;"),
             c if c.is_control() => {}
-            c => out.push(c),
+            c => {
+                needs_brackets |= c.is_whitespace() || c == '(' || c == ')';
+                out.push(c);
+            }
         }
     }
-    out.push('>');
-    out
+    if needs_brackets { format!("<{out}>") } else { out }
 }
 
-/// Puts a backslash before whatever Markdown would take for markup, but for
-/// what is markup only at the start of a line.
+/// Whether a text begins with something a renderer would decode, as `&lt;`.
+fn is_reference(text: &str) -> bool {
+    let name = text.get(1..).unwrap_or_default().split(';').next().unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '#';
+    name.len() + 1 < text.len() && !name.is_empty() && name.chars().all(is_name)
+}
+
+/// Escapes whatever Markdown would take for markup, but for what is markup
+/// only at the start of a line.
 fn escape_within(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut previous = ' ';
     let mut rest = line.chars().peekable();
+    // Lists of attributes that some renderers know have one.
+    let has_equals = line.contains('=');
     while let Some(c) = rest.next() {
         let next = rest.peek().copied().unwrap_or(' ');
         let is_markup = match c {
-            '\\' | '`' | '*' | '[' | ']' | '<' => true,
+            '\\' | '`' | '*' | '[' | ']' => true,
             // Inside a word an underscore is just a letter.
             '_' => !(previous.is_alphanumeric() && next.is_alphanumeric()),
             '~' => previous == '~' || next == '~',
-            '&' => next.is_ascii_alphanumeric() || next == '#',
+            '{' => has_equals || previous == '{' || matches!(next, '{' | '%' | '#' | ':'),
             _ => false,
         };
-        if is_markup {
-            out.push('\\');
-        }
-        out.push(c);
         previous = c;
+        match c {
+            // Not every renderer takes a backslash before these for an escape.
+            '<' => out.push_str("&lt;"),
+            '&' if next.is_ascii_alphanumeric() || next == '#' => out.push_str("&amp;"),
+            _ => {
+                if is_markup {
+                    out.push('\\');
+                }
+                out.push(c);
+            }
+        }
     }
     out
 }

@@ -3,13 +3,13 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::rules;
 use crate::text::{Name, Str};
 use crate::url::HttpUrl;
-use crate::wire::{Field, Own, Read, own_copy, wire, wire_deserialize};
+use crate::wire::{Fault, Field, Lost, Members, Own, Read, own_copy, wire, wire_deserialize};
 
 wire! {
     /// A film.
@@ -110,20 +110,66 @@ wire_deserialize!(MediaLink, Icon, Caption, Chapter);
 impl<'a> Field<'a> for MediaUrl<'a> {
     fn read(raw: &'a str) -> Read<Self> {
         match serde_json::from_str(raw) {
+            Ok(Self::One(url)) if !url.is_uri() => Read::Mended(Self::One(url), &rules::URL_FORM),
             Ok(value) => Read::Good(value),
             Err(error) if error.is_syntax() => Read::Broken,
-            Err(_) if is_text_or_links(raw) => Read::Bad(&rules::BLOCK_URL),
-            Err(_) => Read::Bad(&rules::BLOCK_INCOMPLETE),
+            Err(_) => match Vec::<MediaLink<'a>>::read(raw) {
+                Read::Mended(links, rule) => Read::Mended(Self::Many(links), rule),
+                _ if is_text_or_links(raw) => Read::Bad(&rules::BLOCK_URL),
+                _ => Read::Bad(&rules::BLOCK_INCOMPLETE),
+            },
         }
     }
+
+    fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
+        let url = map.next_value::<Self>()?;
+        // Links in a list were looked at one by one.
+        let is_odd = matches!(&url, Self::One(url) if !url.is_uri());
+        if is_odd { Err(de::Error::custom("not a URI")) } else { Ok(url) }
+    }
 }
-impl<'a> Field<'a> for Icon<'a> {}
-impl<'a> Field<'a> for Caption<'a> {}
+impl<'a> Field<'a> for MediaLink<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_object(raw, Self::from_members)
+    }
+}
+impl<'a> Field<'a> for Icon<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_object(raw, Self::from_members)
+    }
+}
+impl<'a> Field<'a> for Caption<'a> {
+    fn read(raw: &'a str) -> Read<Self> {
+        read_object(raw, Self::from_members)
+    }
+}
 impl<'a> Field<'a> for Chapter<'a> {}
 impl Field<'_> for ImageKind {}
 impl Field<'_> for Seconds {}
 impl Field<'_> for Pixels {}
 impl<'a> Field<'a> for Duration<'a> {}
+
+/// Reads an object within a block: perfect, or with a URL that is no URI.
+fn read_object<'a, T: Deserialize<'a>>(
+    raw: &'a str,
+    make: impl FnOnce(Members<'a>, &mut dyn FnMut(Fault)) -> Result<T, Lost>,
+) -> Read<T> {
+    match serde_json::from_str(raw) {
+        Ok(value) => return Read::Good(value),
+        Err(error) if error.is_syntax() => return Read::Broken,
+        Err(_) => {}
+    }
+    let Ok(members) = crate::judge::members(raw) else {
+        return Read::Bad(&rules::BLOCK_INCOMPLETE);
+    };
+    let mut is_otherwise_good = true;
+    let made = make(members, &mut |fault| is_otherwise_good &= *fault.rule == rules::URL_FORM);
+    match made {
+        Ok(value) if is_otherwise_good => Read::Mended(value, &rules::URL_FORM),
+        Err(Lost::Broken) => Read::Broken,
+        _ => Read::Bad(&rules::BLOCK_INCOMPLETE),
+    }
+}
 
 /// Tells whether only the addresses themselves can be what is wrong.
 fn is_text_or_links(raw: &str) -> bool {
@@ -146,7 +192,28 @@ pub enum MediaUrl<'a> {
     Many(Vec<MediaLink<'a>>),
 }
 
+impl Icon<'_> {
+    /// The same picture with its URL as a URI.
+    pub(crate) fn with_uri(self) -> Self {
+        Self { url: self.url.map(HttpUrl::into_uri), ..self }
+    }
+}
+
 impl MediaUrl<'_> {
+    /// The same addresses as URIs of RFC 3986, for writers.
+    #[must_use]
+    pub fn into_uri(self) -> Self {
+        match self {
+            Self::One(url) => Self::One(url.into_uri()),
+            Self::Many(mut links) => {
+                for link in &mut links {
+                    link.href = link.href.clone().into_uri();
+                }
+                Self::Many(links)
+            }
+        }
+    }
+
     /// The first address.
     pub fn first(&self) -> &str {
         match self {

@@ -39,6 +39,14 @@ wire! {
 wire_deserialize!(Page);
 
 impl Page<'_> {
+    /// The same page with every URL as a URI of RFC 3986, for writers.
+    #[must_use]
+    pub fn with_uris(self) -> Self {
+        let content = self.content.into_iter().map(Block::with_uris).collect();
+        let canonical = self.canonical.map(HttpUrl::into_uri);
+        Self { url: self.url.into_uri(), canonical, content, ..self }
+    }
+
     /// The page as one line of JSON, without line end.
     ///
     /// Known members in the order of the specification, unknown ones after
@@ -54,9 +62,15 @@ impl<'a> Field<'a> for Block<'a> {
 }
 
 impl<'a> Field<'a> for PageUrl<'a> {
+    fn take<A: serde::de::MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
+        let url = map.next_value::<Self>()?;
+        if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }
+    }
+
     fn read(raw: &'a str) -> Read<Self> {
         read_text(raw, |text| match Self::parse(text) {
-            Ok(url) => Read::Good(url),
+            Ok(url) if url.is_uri() => Read::Good(url),
+            Ok(url) => Read::Mended(url, &rules::URL_FORM),
             Err(_) => Read::Bad(&rules::PAGE_URL),
         })
     }

@@ -46,6 +46,11 @@ rutter_finding::rules! {
         "content block type `structured` is not part of the specification",
         "The reference implementation writes it; readers keep it as it is.",
         "Put JSON-LD into the page's `schema` member.";
+    /// An address that browsers take and the schema does not.
+    URL_FORM = "SC029" "url-form" (warning, "SCP-077")
+        "URL is not a URI as RFC 3986 and the page schema want it",
+        "Readers that use the schema literally skip the page; others guess how to escape the URL.",
+        "Percent-encode spaces, `<`, `>`, `|` and letters outside ASCII, and write the scheme in lower case.";
     /// A page without one of the members it must have.
     PAGE_FIELD_MISSING = "SC030" "page-field-missing" (fatal, "SCP-097")
         "page lacks a required member",

@@ -3,11 +3,13 @@
 //! Nearly every address in a real collection is already in the form a URL
 //! parser would give back. One scan sees that; only the others are parsed.
 
+use serde::de::MapAccess;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use url::Url;
+use url::{Host, Url};
 
 use crate::rules;
 use crate::text::Str;
+use crate::uri::{is_uri, to_uri};
 use crate::wire::{Field, Own, Read, read_text};
 
 /// Why a text is not an address we accept.
@@ -78,11 +80,80 @@ impl<'a> PageUrl<'a> {
         self.key.as_deref().unwrap_or(&self.text)
     }
 
+    /// Tells whether the text fits the page schema: a URI of RFC 3986 that
+    /// begins with `http://` or `https://` in lower case.
+    pub fn is_uri(&self) -> bool {
+        self.text.starts_with("http") && is_uri(&self.text)
+    }
+
+    /// The same address as a URI, for writers.
+    ///
+    /// ```
+    /// # use rutter_page::PageUrl;
+    /// let url = PageUrl::parse("HTTP://Harbour.example/a b|c").unwrap();
+    /// assert_eq!(url.into_uri().as_str(), "http://harbour.example/a%20b%7Cc");
+    /// ```
+    #[must_use]
+    pub fn into_uri(self) -> Self {
+        if self.is_uri() {
+            return self;
+        }
+        match parse_http(&self.text).map(|url| Self::parse(to_uri(url.as_str()).into_owned())) {
+            Ok(Ok(url)) => url,
+            // It was parsed before; only its length can have grown too much.
+            _ => self,
+        }
+    }
+
+    /// Resolves a reference against this address, as a link of the page would
+    /// be; an error where the result is not an http(s) URL.
+    ///
+    /// ```
+    /// # use rutter_page::PageUrl;
+    /// let base = PageUrl::parse("https://harbour.example/a/sitemap.xml").unwrap();
+    /// assert_eq!(base.join("tides").unwrap().as_str(), "https://harbour.example/a/tides");
+    /// assert!(base.join("mailto:port@harbour.example").is_err());
+    /// ```
+    pub fn join(&self, reference: &str) -> Result<HttpUrl<'static>, UrlError> {
+        let base = Url::parse(self.key()).map_err(|_| UrlError::Syntax)?;
+        let url = base.join(reference).map_err(|_| UrlError::Syntax)?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlError::Scheme);
+        }
+        HttpUrl::parse(String::from(url))
+    }
+
     /// Host name of the key, in ASCII; an international name in its `xn--` form.
     pub fn host(&self) -> &str {
         let after = self.key().split_once("://").map_or("", |(_, rest)| rest);
         let end = after.find(['/', ':', '?']).unwrap_or(after.len());
         after.get(..end).unwrap_or(after)
+    }
+
+    /// Returns whether the scheme is `http` and the host is not loopback.
+    ///
+    /// Sites are published over https (SCP-196); a preview on the own machine
+    /// needs no certificate. Loopback hosts are the loopback addresses,
+    /// `localhost` and names below it (RFC 6761, section 6.3).
+    ///
+    /// ```
+    /// # use rutter_page::PageUrl;
+    /// let is_plain = |text: &str| PageUrl::parse(text.to_owned()).unwrap().is_plain_http();
+    /// assert!(is_plain("http://harbour.example/docs/"));
+    /// assert!(!is_plain("https://harbour.example/"));
+    /// assert!(!is_plain("http://localhost:8080/") && !is_plain("http://[::1]/"));
+    /// ```
+    pub fn is_plain_http(&self) -> bool {
+        let url = Url::parse(self.key()).ok().filter(|url| url.scheme() == "http");
+        url.is_some_and(|url| match url.host() {
+            Some(Host::Ipv4(address)) => !address.is_loopback(),
+            Some(Host::Ipv6(address)) => !address.to_canonical().is_loopback(),
+            Some(Host::Domain(name)) => {
+                let name = name.trim_end_matches('.');
+                name != "localhost" && !name.ends_with(".localhost")
+            }
+            None => false,
+        })
     }
 }
 
@@ -130,6 +201,23 @@ impl<'a> HttpUrl<'a> {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Tells whether the text is a URI of RFC 3986, as the page schema wants it.
+    pub fn is_uri(&self) -> bool {
+        is_uri(&self.0)
+    }
+
+    /// The same address as a URI, for writers.
+    #[must_use]
+    pub fn into_uri(self) -> Self {
+        if self.is_uri() {
+            return self;
+        }
+        match parse_http(&self.0) {
+            Ok(url) => Self(to_uri(url.as_str()).into_owned().into()),
+            Err(_) => self,
+        }
+    }
 }
 
 impl Serialize for HttpUrl<'_> {
@@ -145,9 +233,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for HttpUrl<'a> {
 }
 
 impl<'a> Field<'a> for HttpUrl<'a> {
+    fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
+        let url = map.next_value::<Self>()?;
+        if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }
+    }
+
     fn read(raw: &'a str) -> Read<Self> {
         read_text(raw, |text| match Self::parse(text) {
-            Ok(url) => Read::Good(url),
+            Ok(url) if url.is_uri() => Read::Good(url),
+            Ok(url) => Read::Mended(url, &rules::URL_FORM),
             Err(_) => Read::Bad(&rules::BLOCK_URL),
         })
     }

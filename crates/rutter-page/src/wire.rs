@@ -112,6 +112,36 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
         }
         map.next_value_seed(Roomy(PhantomData))
     }
+
+    /// One value that was mended leaves the others as they are.
+    fn read(raw: &'a str) -> Read<Self> {
+        match serde_json::from_str(raw) {
+            Ok(values) => return Read::Good(values),
+            Err(error) if error.is_syntax() => return Read::Broken,
+            Err(_) => {}
+        }
+        let Ok(raws) = serde_json::from_str::<Vec<&'a RawValue>>(raw) else {
+            return Read::Bad(&rules::BLOCK_INCOMPLETE);
+        };
+        let mut mended = None;
+        let mut values = Self::with_capacity(raws.len());
+        for raw in raws {
+            match T::read(raw.get()) {
+                Read::Good(value) => values.push(value),
+                Read::Mended(value, rule) => {
+                    mended = Some(rule);
+                    values.push(value);
+                }
+                Read::Bad(rule) => return Read::Bad(rule),
+                Read::Broken => return Read::Broken,
+            }
+        }
+        match mended {
+            Some(rule) => Read::Mended(values, rule),
+            // Every value is good by itself, yet not all of them together.
+            None => Read::Bad(&rules::BLOCK_INCOMPLETE),
+        }
+    }
 }
 
 /// Reads a string member and makes its value from it.

@@ -16,6 +16,13 @@ use crate::rules;
 /// Namespace of the elements.
 pub const NAMESPACE: &str = "https://scp-protocol.org/schemas/sitemap/1.0";
 
+/// Returns whether an element was meant to be an advert, but is in another
+/// namespace: one that mentions SCP, such as another version or `http:`.
+pub fn is_misnamed(namespace: &str, name: &str) -> bool {
+    let is_known = matches!(name, "version" | "compression" | "section" | "collection" | "delta");
+    is_known && namespace != NAMESPACE && namespace.to_ascii_lowercase().contains("scp")
+}
+
 /// One `scp:` element under the root of a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -160,9 +160,10 @@ impl Gather<'_> {
     }
 }
 
-/// The page as we write it: its language in the customary case, and unknown
-/// where the schema's pattern has no place for it (D42).
+/// The page as we write it: every URL a URI, its language in the customary
+/// case, and unknown where the schema's pattern has no place for it (D42).
 pub fn canonical(page: Page<'_>) -> Page<'_> {
+    let page = page.with_uris();
     // Two lower-case letters are what they should be.
     if page.language.as_str().len() == 2 && page.language.is_regular() {
         return page;

@@ -237,7 +237,8 @@ impl Reader {
 /// What the first batch tells.
 struct Start {
     header: Header,
-    /// Line 1 as it stands, byte order mark included, line end not.
+    /// Line 1 as it stands, with byte order mark and white space before it,
+    /// without line end.
     line_1: Vec<u8>,
     /// Where line 2 begins.
     begun: Begun,
@@ -246,36 +247,48 @@ struct Start {
 
 fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<Start, ReadError> {
     let bytes = first.bytes();
-    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    // White space before line 1 is covered by the checksum and otherwise nothing.
+    let rest = bytes.get(mark..).unwrap_or_default();
+    let begin = mark + rest.len() - rest.trim_ascii_start().len();
+    let n_blank = memchr::memchr_iter(b'\n', bytes.get(..begin).unwrap_or_default()).count() as u64;
+    let end = memchr::memchr(b'\n', bytes.get(begin..).unwrap_or_default());
+    let end = end.map_or(bytes.len(), |at| begin + at);
     let mut line_1 = bytes.get(..end).unwrap_or_default();
+    let number = n_blank + 1;
     let mut has_met_crlf = false;
     if let Some(shorter) = line_1.strip_suffix(b"\r") {
         line_1 = shorter;
         has_met_crlf = true;
-        report(sink, &rules::CARRIAGE_RETURN, Place::line(1), "");
     }
-    let mut text = line_1;
-    if let Some(shorter) = text.strip_prefix(b"\xef\xbb\xbf") {
-        text = shorter;
+    let text = line_1.get(begin..).unwrap_or_default();
+    if 0 < mark {
         report(sink, &rules::BYTE_ORDER_MARK, Place::line(1), "");
+    }
+    if 0 < n_blank && !text.is_empty() {
+        report(sink, &rules::BLANK_LINE, Place::line(1), "");
     }
     if bytes.iter().all(u8::is_ascii_whitespace) || text.is_empty() {
         return Err(refuse(&rules::NO_COLLECTION_LINE, "").into());
     }
     if !text.starts_with(b"{") {
-        let is_markup = text.trim_ascii_start().starts_with(b"<");
+        let is_markup = text.starts_with(b"<");
         let detail = if is_markup { "it looks like an HTML or XML page" } else { "" };
         return Err(refuse(&rules::NOT_TEXT, detail).into());
+    }
+    // In a file of another kind, such as a picture, line ends mean nothing.
+    if has_met_crlf {
+        report(sink, &rules::CARRIAGE_RETURN, Place::line(number), "");
     }
     if first.holds != Holds::Lines || limits.metadata < line_1.len() {
         let detail = format!("more than {} bytes", limits.metadata);
         return Err(refuse(&rules::METADATA_TOO_LARGE, detail).into());
     }
     let text = std::str::from_utf8(text)
-        .map_err(|_| Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(1), ""))?;
+        .map_err(|_| Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(number), ""))?;
     let header = Header::parse(text, sink)?;
     let cut = excise::find(line_1);
-    let begun = Begun { at: end + 1, lines: 1, has_met_crlf };
+    let begun = Begun { at: end + 1, lines: number, has_met_crlf };
     Ok(Start { header, line_1: line_1.to_vec(), begun, cut })
 }
 

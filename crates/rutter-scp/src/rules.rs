@@ -103,8 +103,8 @@ rutter_finding::rules! {
         "End lines with a line feed alone.";
     /// An empty line in the middle.
     BLANK_LINE = "SC052" "blank-line" (warning, "SCP-004")
-        "blank line between pages",
-        "Every line after the first is one page; readers ignore blank ones.",
+        "blank line before line 1 or between pages",
+        "Line 1 is the metadata and every other line is one page; readers ignore blank ones.",
         "Leave the line out.";
     /// A final newline the checksum does not know of.
     FINAL_NEWLINE = "SC053" "final-newline" (note, "D02")
@@ -181,6 +181,11 @@ rutter_finding::rules! {
         "collection is advertised twice",
         "Crawlers take one of the two, and nobody knows which.",
         "Advertise each file once.";
+    /// An advert in another namespace.
+    ADVERT_NAMESPACE = "SC070" "advert-namespace" (judge, "SCP-106")
+        "element looks like an advert, but its namespace is not that of SCP",
+        "Readers know adverts by their namespace, and ignore this one.",
+        "Write xmlns:scp=\"https://scp-protocol.org/schemas/sitemap/1.0\", letter for letter.";
     /// A delta that ends before it begins.
     SINCE_AFTER_GENERATED = "SC066" "since-after-generated" (warning, "SCP-013")
         "delta's `since` is later than its `generated`",

@@ -18,6 +18,7 @@ use crate::beneath::{Identity, Links, Opened};
 use crate::body::{Body, FilePart};
 use crate::condition::{self, Known, Verdict};
 use crate::partner;
+use crate::path::{self, Asked};
 use crate::ready::Ready;
 use crate::refusal::{Refusal, moved};
 use crate::report::{Activity, Report};
@@ -161,6 +162,11 @@ impl Site {
 
     /// Answers what the shelf does not know.
     async fn look_up(&self, parts: &Parts, client: &Client) -> Response<Body> {
+        if self.is_below_closed(parts.uri.path())
+            && let Some(refusal) = content_refusal(client)
+        {
+            return refusal.answer();
+        }
         for _ in 0..TRIES {
             match self.find_out(parts.uri.path()).await {
                 Ok(Found::Files(resolved, at_hand)) => {
@@ -179,6 +185,18 @@ impl Site {
             }
         }
         Refusal::Busy.answer()
+    }
+
+    /// Returns whether everything at this path needs a token. Decided before a
+    /// file is looked for, so that neither the status nor the time of the
+    /// response tells which names exist.
+    fn is_below_closed(&self, path: &str) -> bool {
+        let catalog = self.catalog();
+        let asked = catalog.below_mount(path).and_then(|below| path::read(below).ok());
+        asked.is_some_and(|Asked { name, is_folder }| {
+            let name = if is_folder { format!("{name}/index.html") } else { name };
+            catalog.is_below_closed(&name)
+        })
     }
 
     /// The site's own page for what is not there.
@@ -213,16 +231,10 @@ impl Site {
         parts: &Parts,
         client: &Client,
     ) -> Option<Response<Body>> {
-        if resolved.is_restricted {
-            let refusal = match &client.grant {
-                Some(grant) if grant.allows(Scope::Content) => None,
-                Some(_) => Some(Refusal::Scope(Scope::Content)),
-                None if client.has_bad_token => Some(Refusal::BadToken),
-                None => Some(Refusal::Token),
-            };
-            if let Some(refusal) = refusal {
-                return Some(refusal.answer());
-            }
+        if resolved.is_restricted
+            && let Some(refusal) = content_refusal(client)
+        {
+            return Some(refusal.answer());
         }
         let headers = &parts.headers;
         let ready = match resolved {
@@ -312,6 +324,16 @@ impl Site {
             Ok(Opened::File(file, identity)) if identity == ready.identity => part(Arc::new(file)),
             _ => None,
         }
+    }
+}
+
+/// Why this client may not read restricted content; `None` where it may.
+fn content_refusal(client: &Client) -> Option<Refusal> {
+    match &client.grant {
+        Some(grant) if grant.allows(Scope::Content) => None,
+        Some(_) => Some(Refusal::Scope(Scope::Content)),
+        None if client.has_bad_token => Some(Refusal::BadToken),
+        None => Some(Refusal::Token),
     }
 }
 

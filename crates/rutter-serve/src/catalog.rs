@@ -13,9 +13,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 
+use rutter_page::seal::{Sealed, check_json};
 use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -43,6 +44,9 @@ pub enum CatalogError {
     /// It is not what a build writes.
     #[error("served.json is not what a build of this version writes; build the site again")]
     Form(#[from] serde_json::Error),
+    /// Its bytes are not those that the build wrote.
+    #[error("served.json is damaged; build the site again")]
+    Damaged,
     /// The ARC sitemap of a folder without `served.json` cannot be read.
     #[error("{path} cannot be read, so it is not known which pages need a login: {why}", path = .0.display(), why = .1)]
     Announced(PathBuf, String),
@@ -180,6 +184,11 @@ impl Catalog {
             io::ErrorKind::NotFound => CatalogError::Missing(path.to_owned()),
             _ => error.into(),
         })?;
+        let mut file = file;
+        if check_json(&file)? == Sealed::Broken {
+            return Err(CatalogError::Damaged);
+        }
+        file.rewind()?;
         let identity = Identity::of(&file)?;
         let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
         catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
@@ -293,7 +302,7 @@ impl Catalog {
             return false;
         }
         let lower = name.to_lowercase();
-        if self.closed.iter().any(|closed| lower.starts_with(closed.as_str())) {
+        if self.has_closed_prefix(&lower) {
             return !self.is_open(name);
         }
         let is_said = |name: &str| self.restricted.binary_search(&hash(name)).is_ok();
@@ -302,6 +311,34 @@ impl Catalog {
         is_said(&lower)
             || is_said(plain)
             || pages.is_some_and(|pages| pages.iter().any(|page| is_said(page)))
+    }
+
+    /// Returns whether everything of this name needs a token, be it a file or
+    /// not.
+    ///
+    /// Below a closed path an unknown name must not be told from a closed one.
+    pub(crate) fn is_below_closed(&self, name: &str) -> bool {
+        !self.closed.is_empty()
+            && self.has_closed_prefix(&name.to_lowercase())
+            && !self.is_open(name)
+    }
+
+    fn has_closed_prefix(&self, lower: &str) -> bool {
+        self.closed.iter().any(|closed| lower.starts_with(closed.as_str()))
+    }
+
+    /// The part of a request path below the path of the base URL; `None` for
+    /// that path without its final slash. Files for the root of the host, such
+    /// as robots.txt, are asked for by their whole path.
+    pub(crate) fn below_mount<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match self.mount() {
+            "" => Some(path),
+            mount => match path.strip_prefix(mount) {
+                Some("") => None,
+                Some(rest) if rest.starts_with('/') => Some(rest),
+                _ => Some(path),
+            },
+        }
     }
 
     /// Whether the build said that this very file is for all.
@@ -519,6 +556,21 @@ mod tests {
         catalog.must_be_about(&at("nowhere"), &at("one/state")).unwrap();
         let error = catalog.must_be_about(&at("two/public"), &at("one/state")).unwrap_err();
         assert!(error.to_string().contains("one/state/../public"), "{error}");
+    }
+
+    #[test]
+    fn a_catalog_that_lost_its_closed_entries_is_refused() {
+        let sealed = rutter_page::seal::seal_json(TEXT, 5);
+        assert!(load(&sealed).unwrap().is_restricted("Log.html"));
+        for (from, to) in [
+            (",\"access\":\"token\"", ""),
+            ("\"Nur für uns/\"", ""),
+            ("\"records\":5", "\"records\":4"),
+        ] {
+            let other = sealed.replacen(from, to, 1);
+            assert_ne!(other, sealed);
+            assert!(matches!(load(&other), Err(CatalogError::Damaged)), "{from}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, PoisonError};
 
 use rutter_page::{Digest, Timestamp};
+use rutter_scp::identifying_checksum;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
@@ -36,6 +37,8 @@ pub(crate) struct Facts {
     /// What the tag is made of: the checksum a collection has, else the digest
     /// of the stored bytes.
     pub(crate) tag: Option<Digest>,
+    /// Whether the tag of a collection identifies its stored bytes.
+    pub(crate) is_identified: bool,
     /// Digest of the stored bytes.
     pub(crate) stored: Option<Digest>,
     /// Of a compressed twin: the digest of its text (D08).
@@ -123,8 +126,12 @@ pub(crate) fn find<R: Read>(open: impl Fn() -> R, need: Need) -> io::Result<Fact
         Need::Collection(coding) => {
             let facts = first_line(open(), coding).unwrap_or_default();
             let stored = Some(digest(open())?);
+            // A compressed text may have other bytes with the same checksum.
+            let is_identified = coding.is_none()
+                && facts.tag.is_some()
+                && identifying_checksum(BufReader::new(open()))? == facts.tag;
             // One that says nothing about itself is known by its bytes (D08).
-            Ok(Facts { tag: facts.tag.or(stored), stored, ..facts })
+            Ok(Facts { tag: facts.tag.or(stored), stored, is_identified, ..facts })
         }
         Need::Bytes => {
             let stored = Some(digest(open())?);

@@ -50,6 +50,7 @@ mod settings;
 mod shelf;
 mod signals;
 mod site;
+mod squeeze;
 mod tls;
 mod token;
 

@@ -6,6 +6,7 @@
 //! but `.well-known`. Names are not normalised: two spellings of one file
 //! would be two keys for one restriction.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Longest path that is looked at, and longest name in it.
@@ -59,6 +60,20 @@ pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
         }
     }
     Ok(Asked { name, is_folder })
+}
+
+/// Returns the one spelling under which the response cache keeps a path.
+///
+/// Without it, each of the many percent-encoded spellings of one path would
+/// be looked up and kept apart. A path that names no file stays as it is.
+pub(crate) fn cache_key(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    match path.strip_prefix('/').map(decoded) {
+        Some(Ok(name)) => Cow::Owned(encoded(&name)),
+        _ => Cow::Borrowed(path),
+    }
 }
 
 /// Tells whether a server of `root` would show a file or folder, were it asked
@@ -120,6 +135,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn spellings_of_one_path_share_a_cache_key() {
+        for path in ["/a%20b/%C3%BC.html", "/%61%20b/%c3%bc.%68tml", "/a%20%62/%C3%BC%2Ehtml"] {
+            assert_eq!(cache_key(path), "/a%20b/%C3%BC.html");
+        }
+        for path in ["/a.html", "/", "/a/", "/a%2fb", "/%zz", "/%ff", "*"] {
+            assert_eq!(cache_key(path), path);
+        }
+    }
 
     #[test] // reliability E01, E03
     fn ours_paths_that_lead_astray_are_refused() {

@@ -211,6 +211,7 @@ fn suffix(about: &About<'_>, facts: &Facts) -> String {
     if let Some(Digest(stored)) = facts.stored
         && is_text
         && !about.is_as_built
+        && !facts.is_identified
         && facts.tag != facts.stored
     {
         suffix.push('-');

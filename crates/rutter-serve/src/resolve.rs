@@ -26,6 +26,7 @@ use crate::refusal::Refusal;
 use crate::settings::Lifetimes;
 use crate::shelf::Resolved;
 use crate::site::{Site, identity_of, now};
+use crate::squeeze;
 
 /// Tries of a file that changes while it is read.
 const TRIES: usize = 8;
@@ -102,14 +103,8 @@ impl Site {
         leave: Leave,
     ) -> Result<Found, Stop> {
         let started = self.clock();
-        let below = match catalog.mount() {
-            "" => path,
-            mount => match path.strip_prefix(mount) {
-                Some("") => return Ok(Found::Moved(format!("{path}/"))),
-                Some(rest) if rest.starts_with('/') => rest,
-                // Files for the root of the host, such as robots.txt.
-                _ => path,
-            },
+        let Some(below) = catalog.below_mount(path) else {
+            return Ok(Found::Moved(format!("{path}/")));
         };
         let links = if catalog.has_restricted() { Links::Never } else { Links::Inside };
         let (name, file, identity) = match self.find(below, links)? {
@@ -151,6 +146,12 @@ impl Site {
                 is_same.then_some((file, identity, (facts, bytes)))
             }
             None => None,
+        };
+        let coded = match coded {
+            None if fact.coding.is_none() => {
+                Self::squeeze((&file, identity), &fact.media_type, &looked, leave)?
+            }
+            coded => coded,
         };
         let role = match (&coded, fact.kind) {
             (Some(_), _) => Role::Plain,
@@ -204,7 +205,7 @@ impl Site {
         if is_judged && !is_restricted && !resolved.is_current(&self.0.root) {
             return Err(Stop::Changed);
         }
-        self.0.shelf.put(path, &resolved);
+        self.0.shelf.put(&path::cache_key(path), &resolved);
         Ok(Found::Files(resolved, at_hand))
     }
 
@@ -281,6 +282,29 @@ impl Site {
         }
         let facts = self.0.known.find(file, identity, need).map_err(failed)?;
         facts.map(|facts| (facts, None)).ok_or(Stop::Changed)
+    }
+
+    /// The gzip form of text that has no file for it; large files take a while.
+    fn squeeze(
+        (file, identity): (&File, Identity),
+        media_type: &str,
+        (facts, bytes): &Looked,
+        leave: Leave,
+    ) -> Result<Option<(File, Identity, Looked)>, Stop> {
+        let failed = |_| Stop::Refused(Refusal::Internal);
+        if !squeeze::is_squeezed(media_type, &identity) {
+            return Ok(None);
+        }
+        if bytes.is_none() && leave == Leave::Look {
+            return Err(Stop::Unread(identity.inode));
+        }
+        let coded = squeeze::gzip(file, bytes.as_ref()).map_err(failed)?;
+        if bytes.is_none() && !identity.is_unwritten(file).map_err(failed)? {
+            return Err(Stop::Changed);
+        }
+        let Some(coded) = coded else { return Ok(None) };
+        let file = file.try_clone().map_err(|_| Refusal::Strained)?;
+        Ok(Some((file, identity, (squeeze::facts(facts, &coded), Some(coded)))))
     }
 
     /// Whether a name may be judged: what is closed is known by its name, so a

@@ -447,7 +447,7 @@ impl Site {
 
     /// What the shelf knows of a path, if that still counts.
     pub(crate) fn remembered(&self, path: &str) -> Option<Arc<Resolved>> {
-        let found = self.0.shelf.get(path)?;
+        let found = self.0.shelf.get(&path::cache_key(path))?;
         if found.generation != self.0.generation.load(Ordering::Acquire) {
             return None;
         }
@@ -568,8 +568,10 @@ pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusa
     let mut hosts = headers.get_all(HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());
     let is_old = parts.version <= http::Version::HTTP_10;
+    // HTTP/2 names its host in `:authority` (RFC 9113, section 8.3.1).
+    let names_host = host.is_some() || parts.uri.authority().is_some();
     let is_http1 = parts.version <= http::Version::HTTP_11;
-    if more.is_some() || (is_http1 && !is_old && host.is_none()) {
+    if more.is_some() || (is_http1 && !is_old && host.is_none()) || (!is_http1 && !names_host) {
         return Err(Refusal::Bad);
     }
     if let Some(host) = host {

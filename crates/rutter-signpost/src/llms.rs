@@ -103,15 +103,22 @@ fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()
             out.write_all(b"\\")?;
         }
         is_first = false;
-        if escape != Escape::Brackets {
-            out.write_all(word.as_bytes())?;
-            continue;
-        }
-        for c in word.chars() {
-            if matches!(c, '[' | ']' | '\\') {
-                out.write_all(b"\\")?;
+        let mut rest = word.chars().peekable();
+        while let Some(c) = rest.next() {
+            let next = rest.peek().copied().unwrap_or(' ');
+            let is_link = c == ']' && matches!(next, '(' | '[' | ':');
+            match c {
+                // Raw HTML would run where the file is rendered.
+                '<' => out.write_all(b"&lt;")?,
+                '&' if next.is_ascii_alphanumeric() || next == '#' => out.write_all(b"&amp;")?,
+                _ => {
+                    let is_bracket = matches!(c, '[' | ']' | '\\');
+                    if is_link || (escape == Escape::Brackets && is_bracket) {
+                        out.write_all(b"\\")?;
+                    }
+                    out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes())?;
+                }
             }
-            out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes())?;
         }
     }
     Ok(())
@@ -179,7 +186,7 @@ pub fn parse(text: &str) -> Llms {
             if !summary.is_empty() && !text.is_empty() {
                 summary.push(' ');
             }
-            summary.push_str(text);
+            summary.push_str(&decoded(&text.replace("\\]", "]")));
         }
         Part::Section(title) => {
             llms.sections.push(LlmsSection { title: unescaped(title), links: Vec::new() });
@@ -306,7 +313,7 @@ fn link(item: &str, line: u64) -> Option<LlmsLink> {
     // A title of the link in quotes is no part of the address.
     let url = url.split_whitespace().next()?.trim_matches(['<', '>']);
     let note = note.trim_start().trim_start_matches([':', '-', '–', '—']).trim();
-    let (title, note) = (unescaped(title), note.to_owned());
+    let (title, note) = (unescaped(title), decoded(&note.replace("\\]", "]")));
     Some(LlmsLink { title, url: url.to_owned(), note, line })
 }
 
@@ -324,5 +331,10 @@ fn unescaped(text: &str) -> String {
             out.push(next);
         }
     }
-    out
+    decoded(&out)
+}
+
+/// Text without the entities that we write.
+fn decoded(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&amp;", "&")
 }

@@ -99,9 +99,9 @@ rutter_finding::rules! {
         "Write entries directly under the root.";
     /// One tag or text fills memory.
     TOO_LONG = "SM005" "xml-part-too-long" (fatal, "D89")
-        "one part of the XML is larger than the limit",
-        "Tags, texts and entries are bounded so that nobody can fill memory.",
-        "Split the entry, or shorten it.";
+        "one tag, or the root, is larger than the limit",
+        "Tags are bounded to protect the memory of readers; without its start tag an element cannot be read.",
+        "Shorten the tag.";
     /// The end is missing.
     TRUNCATED = "SM006" "sitemap-cut-off" (warning, "SPX-039")
         "sitemap ends before its root is closed",
@@ -232,6 +232,12 @@ rutter_finding::rules! {
         "compressed sitemap is damaged",
         "What could be decompressed is read; entries are missing.",
         "Compress and upload the file again.";
+
+    /// An entry beyond a limit.
+    ENTRY_TOO_LARGE = "SM032" "sitemap-entry-too-large" (warning, "D89")
+        "part of an entry is larger than the limit",
+        "That part is left out; the rest of the entry and of the file is read.",
+        "Write at most 1,000 images and 1,000 alternate links per page, and texts below 1 MiB.";
 
     /// No heading.
     LLMS_NO_TITLE = "LL001" "llms-without-title" (warning, "D82")

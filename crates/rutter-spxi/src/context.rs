@@ -115,6 +115,8 @@ pub(crate) struct Term {
     pub(crate) is_address: bool,
     /// Whether its values are the members of an object.
     pub(crate) is_map: bool,
+    /// Whether its values are JSON literals.
+    pub(crate) is_json: bool,
 }
 
 /// What a name is in the usual context.
@@ -158,7 +160,10 @@ impl<'v> Contexts<'v> {
 
     /// The usual context, for a document that has none.
     pub(crate) fn usual(&mut self) -> Ctx {
-        let term = |iri: &str| Some(Term { iri: iri.to_owned(), is_address: false, is_map: false });
+        let term = |iri: &str| {
+            let iri = iri.to_owned();
+            Some(Term { iri, is_address: false, is_map: false, is_json: false })
+        };
         let mut terms = Terms::default();
         terms.insert("spxi", term(SPXI));
         terms.insert("mp", term(MP));
@@ -345,6 +350,7 @@ impl<'v> Contexts<'v> {
             iri: iri.clone(),
             is_address: is_of("@type", &["@id", "@vocab"]),
             is_map: is_of("@container", &["@language", "@index"]),
+            is_json: is_of("@type", &["@json"]),
         });
         context.terms.insert(key, term);
         expanded.map(|_| ())

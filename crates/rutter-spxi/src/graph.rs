@@ -100,6 +100,8 @@ pub(crate) enum Held<'v> {
     Number(&'v str),
     Text(Cow<'v, str>),
     Node(usize),
+    /// A JSON literal: data that JSON-LD does not look into.
+    Json(&'v Value<'v>),
 }
 
 impl<'v> Node<'v> {
@@ -214,6 +216,10 @@ impl<'v> Graph<'v> {
             Held::Bool(value) => Tree::Bool(*value),
             Held::Number(number) => Tree::Number((*number).to_owned()),
             Held::Text(text) => Tree::text(text.as_ref()),
+            Held::Json(value) => Tree::Map(vec![
+                ("@type".to_owned(), Tree::text("@json")),
+                ("@value".to_owned(), value.tree()),
+            ]),
             Held::Node(idx) => self.node(*idx).map_or(Tree::Null, |node| {
                 let mut members: Vec<(String, Tree)> = Vec::new();
                 let mut types: Vec<Tree> =
@@ -369,6 +375,10 @@ impl<'v> Builder<'v, '_> {
         at: At,
         out: &mut Vec<Item<'v>>,
     ) {
+        if self.graph.contexts.term(key, ctx).is_some_and(|it| it.is_json) {
+            out.push(Item { at, value: Held::Json(value) });
+            return;
+        }
         let value = match value {
             Value::Null => return,
             Value::Bool(value) => Held::Bool(*value),
@@ -389,12 +399,13 @@ impl<'v> Builder<'v, '_> {
                 return;
             }
             Value::Map(members) => {
+                if self.value_object(members, ctx, at, out) {
+                    return;
+                }
                 let is_map = self.graph.contexts.term(key, ctx).is_some_and(|it| it.is_map);
                 for (inner, value) in members {
                     let inner: &'v str = inner;
-                    let is_wrapped =
-                        matches!(inner, "@value" | "@list" | "@set") || self.is_wrapper(inner, ctx);
-                    if is_wrapped {
+                    if matches!(self.keyword(inner, ctx), Some("@list" | "@set")) {
                         let at = self.graph.places.add(at, Step::Member(inner));
                         return self.items(value, "", ctx, at, out);
                     }
@@ -412,10 +423,49 @@ impl<'v> Builder<'v, '_> {
         out.push(Item { at, value });
     }
 
-    /// Whether a name is another one for `@value`, `@list` or `@set`.
-    fn is_wrapper(&self, name: &str, ctx: Ctx) -> bool {
-        let alias = self.graph.contexts.alias(name, ctx);
-        matches!(alias, Some("@value" | "@list" | "@set"))
+    /// Takes an object that has `@value`; false for any other.
+    ///
+    /// A type and a direction exclude each other (the processor does not say
+    /// so), and a JSON literal is not looked into: its `@context` is data.
+    fn value_object(
+        &mut self,
+        members: &'v [(Cow<'v, str>, Value<'v>)],
+        ctx: Ctx,
+        at: At,
+        out: &mut Vec<Item<'v>>,
+    ) -> bool {
+        let (mut held, mut kind) = (None, None);
+        let mut has_direction = false;
+        for (key, value) in members {
+            let key: &'v str = key;
+            match self.keyword(key, ctx) {
+                Some("@value") => held = Some((key, value)),
+                Some("@type") => kind = Some(value).filter(|it| !matches!(it, Value::Null)),
+                Some("@direction") => has_direction |= !matches!(value, Value::Null),
+                _ => {}
+            }
+        }
+        let Some((key, value)) = held else { return false };
+        if kind.is_some() && has_direction {
+            let place = self.graph.place(at);
+            let detail = "invalid value object: `@type` and `@direction`";
+            self.sink.report(Finding::new(&rules::NOT_JSON_LD, place, detail));
+        }
+        let at = self.graph.places.add(at, Step::Member(key));
+        let is_json = kind.and_then(Value::as_str).is_some_and(|kind| {
+            kind == "@json" || self.graph.contexts.alias(kind, ctx) == Some("@json")
+        });
+        if is_json {
+            out.push(Item { at, value: Held::Json(value) });
+        } else {
+            self.items(value, "", ctx, at, out);
+        }
+        true
+    }
+
+    /// The word of JSON-LD that a name is, or is another one for.
+    fn keyword<'n>(&'n self, name: &'n str, ctx: Ctx) -> Option<&'n str> {
+        if name.starts_with('@') { Some(name) } else { self.graph.contexts.alias(name, ctx) }
     }
 }
 

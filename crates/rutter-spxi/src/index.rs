@@ -3,6 +3,8 @@
 //! Made by a reader or from the owner's words; goes to [`IndexWriter`](crate::IndexWriter).
 //! A member that was not there, or could not be used, is `None` or empty.
 
+use std::collections::HashSet;
+
 use rutter_page::{Timestamp, Tree};
 
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
@@ -80,13 +82,19 @@ impl Entity {
             || self.entity_type.is_none()
             || self.name.is_none()
             || self.negative_tags.is_empty()
-            || self.markers.len() < Self::FEWEST_MARKERS
+            || distinct(self.markers.iter().map(String::as_str)) < Self::FEWEST_MARKERS
     }
 
     /// Fewest markers of an entity (2.3).
     pub const FEWEST_MARKERS: usize = 2;
     /// Most characters of a negative tag or a marker (4.4).
     pub const LONGEST: usize = 200;
+}
+
+/// How many of these texts differ in more than white space.
+pub(crate) fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    let plain = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    plain.collect::<HashSet<String>>().len()
 }
 
 /// An entity that is commonly taken for another.

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use crate::rules;
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule};
+use rutter_page::Tree;
 
 /// Levels of nesting.
 pub(crate) const DEEPEST: usize = 128;
@@ -38,6 +39,20 @@ impl<'t> Value<'t> {
 
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// The same value, with nothing borrowed.
+    pub(crate) fn tree(&self) -> Tree {
+        match self {
+            Self::Null => Tree::Null,
+            Self::Bool(value) => Tree::Bool(*value),
+            Self::Number(number) => Tree::Number((*number).to_owned()),
+            Self::Text(text) => Tree::text(text.as_ref()),
+            Self::List(items) => Tree::List(items.iter().map(Self::tree).collect()),
+            Self::Map(members) => {
+                Tree::Map(members.iter().map(|(key, it)| (key.to_string(), it.tree())).collect())
+            }
+        }
     }
 }
 
@@ -432,22 +447,8 @@ impl<'t> Parser<'t> {
 mod tests {
     use proptest::prelude::*;
     use rutter_finding::Finding;
-    use rutter_page::Tree;
 
     use super::*;
-
-    fn tree(value: &Value<'_>) -> Tree {
-        match value {
-            Value::Null => Tree::Null,
-            Value::Bool(value) => Tree::Bool(*value),
-            Value::Number(number) => Tree::Number((*number).to_owned()),
-            Value::Text(text) => Tree::text(text.as_ref()),
-            Value::List(items) => Tree::List(items.iter().map(tree).collect()),
-            Value::Map(members) => {
-                Tree::Map(members.iter().map(|(key, it)| (key.to_string(), tree(it))).collect())
-            }
-        }
-    }
 
     fn refused(text: &[u8]) -> (&'static str, Option<u64>) {
         let refusal = parse(text, 1000, &mut ()).expect_err("must be refused");
@@ -538,7 +539,7 @@ mod tests {
                     let own = own.expect("the other accepts it");
                     // Numbers are written in many ways.
                     let is_plain = !text.contains(|c: char| c.is_ascii_digit() || c == ':');
-                    prop_assert!(!is_plain || tree(&own) == other);
+                    prop_assert!(!is_plain || own.tree() == other);
                 }
                 Err(error) => {
                     let is_range = error.to_string().contains("out of range");

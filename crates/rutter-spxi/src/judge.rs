@@ -14,7 +14,7 @@ use rutter_page::{HttpUrl, Timestamp};
 use crate::address::{INDEX, doi, origin, origin_of_key, page_key};
 use crate::compare;
 use crate::graph::{At, Graph};
-use crate::index::{Entity, Index, Kernel};
+use crate::index::{Entity, Index, Kernel, distinct};
 use crate::json;
 use crate::kinds::{self, EntityType};
 use crate::packet::{Asked, Packet, packet_of};
@@ -226,12 +226,16 @@ impl Judge<'_, '_, '_> {
             if seen.packet.is_none() {
                 self.report(&rules::PACKET_REF_MISSING, seen.at, "");
             }
-            if self
-                .graph
-                .node(seen.node)
-                .is_none_or(|it| it.member("spxi:verificationLevel").is_none())
-            {
-                self.report(&rules::VERIFICATION_MISSING, seen.at, "");
+            let graph = self.graph;
+            for (name, rule) in [
+                ("spxi:verificationLevel", &rules::VERIFICATION_MISSING),
+                ("spxi:basinState", &rules::BASIN_MISSING),
+                ("spxi:bdrEstimate", &rules::BDR_MISSING),
+            ] {
+                let member = graph.node(seen.node).and_then(|it| it.member(name));
+                if member.is_none_or(|it| it.items.is_empty()) {
+                    self.report(rule, seen.at, "");
+                }
             }
             if entity.collisions.is_empty() {
                 self.report(&rules::MATRIX_MISSING, seen.at, "");
@@ -245,13 +249,15 @@ impl Judge<'_, '_, '_> {
             self.kind(kind, seen, at);
         }
         for (tag, at) in entity.negative_tags.iter().zip(&seen.tags) {
-            if !tag.starts_with("NOT ") {
+            // The four characters alone exclude nothing.
+            if tag.strip_prefix("NOT ").is_none_or(|rest| rest.trim().is_empty()) {
                 self.report(&rules::TAG_FORM, *at, &quoted(tag));
             }
             self.length(&rules::TAG_LONG, tag, *at);
         }
-        if (1..FEW_TAGS).contains(&entity.negative_tags.len()) {
-            let detail = entity.negative_tags.len().to_string();
+        let n_tags = distinct(entity.negative_tags.iter().map(String::as_str));
+        if (1..FEW_TAGS).contains(&n_tags) {
+            let detail = n_tags.to_string();
             self.report(&rules::TAGS_FEW, seen.tags_at.unwrap_or(seen.at), &detail);
         }
         for (marker, at) in entity.markers.iter().zip(&seen.markers) {

@@ -12,7 +12,7 @@ use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
 use rutter_page::Tree;
 
 use crate::graph::{At, Graph, Held, Item, Member, Node};
-use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
+use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface, distinct};
 use crate::json::{self, Value};
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
 use crate::{PROTOCOL, kinds, rules};
@@ -211,8 +211,11 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
                 seen.entities.push(entity_seen);
             }
         }
-        if root.member("spxi:hasEntity").is_none() {
-            self.report(&rules::ENTITIES_MISSING, root.at, "");
+        // A list of nothing is as good as none.
+        let entities = root.member("spxi:hasEntity");
+        if entities.is_none_or(|it| it.items.is_empty()) {
+            let at = entities.map_or(root.at, |it| it.at);
+            self.report(&rules::ENTITIES_MISSING, at, "");
         }
         seen.surfaces_at = root.member("spxi:hasSurface").map(|member| member.at);
         if seen.surfaces_at.is_none() {
@@ -305,8 +308,9 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         let markers_name = either("spxi:semanticIntegrityMarker", "mp:semanticIntegrityMarker");
         let markers = self.texts(node, markers_name);
         let markers_at = node.member(markers_name).map(|member| member.at);
-        if markers.len() < Entity::FEWEST_MARKERS {
-            let detail = format!("{} of {}", markers.len(), Entity::FEWEST_MARKERS);
+        let n_markers = distinct(markers.iter().map(|(text, _)| text.as_str()));
+        if n_markers < Entity::FEWEST_MARKERS {
+            let detail = format!("{n_markers} of {}", Entity::FEWEST_MARKERS);
             self.report(&rules::MARKERS_FEW, markers_at.unwrap_or(node.at), &detail);
         }
         let verification =
@@ -370,7 +374,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
     }
 
     fn basin_state(&mut self, node: &'g Node<'v>) -> Option<BasinState> {
-        let (word, at) = self.address(node, "spxi:basinState")?;
+        let (word, at) = self.word(node, "spxi:basinState")?;
         let found = BasinState::of_word(&word);
         if found.is_none() {
             let hint = match word.as_str() {
@@ -410,7 +414,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
     }
 
     fn verification(&mut self, node: &'g Node<'v>, name: &str) -> Option<(VerificationLevel, At)> {
-        let (word, at) = self.address(node, name)?;
+        let (word, at) = self.word(node, name)?;
         if let Some(level) = VerificationLevel::of_word(&word) {
             return Some((level, at));
         }
@@ -436,7 +440,10 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
             if attribute.is_none() {
                 self.report(&rules::ATTRIBUTE_MISSING, entry.at, "");
             }
-            let risk = self.address(entry, "spxi:collisionRisk").and_then(|(word, at)| {
+            if entry.member("spxi:collisionRisk").is_none_or(|it| it.items.is_empty()) {
+                self.report(&rules::RISK_MISSING, entry.at, "");
+            }
+            let risk = self.word(entry, "spxi:collisionRisk").and_then(|(word, at)| {
                 let risk = CollisionRisk::of_word(&word);
                 if risk.is_none() {
                     self.report(&rules::RISK_WORD, at, &quoted(&word));
@@ -574,6 +581,16 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
     pub(crate) fn address(&mut self, node: &'g Node<'v>, name: &str) -> Option<(String, At)> {
         let graph = self.graph;
         self.one(node, name, |item| address(graph, item))
+    }
+
+    /// A word of an enumeration; an empty one is a wrong word, not none.
+    fn word(&mut self, node: &'g Node<'v>, name: &str) -> Option<(String, At)> {
+        let graph = self.graph;
+        let found = self.address(node, name);
+        found.or_else(|| {
+            let items = node.member(name).map_or(&[][..], |it| &it.items);
+            items.iter().find_map(|it| Some((address(graph, it)?.to_owned(), it.at)))
+        })
     }
 
     fn one(

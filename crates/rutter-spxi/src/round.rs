@@ -169,7 +169,7 @@ fn index() -> impl Strategy<Value = Index> {
 }
 
 proptest! {
-    #[test] // SPX-001, SPX-063
+    #[test] // SPX-001, SPX-020, SPX-027, SPX-028, SPX-033, SPX-063
     fn ours_an_index_that_is_written_reads_back_the_same(index in index()) {
         let written = IndexWriter::new(index.clone()).finish(index.modified);
         prop_assert_eq!(written.kept, Kept::Everything);

@@ -242,9 +242,9 @@ rutter_finding::rules! {
         "Write what it is mistaken for, each text beginning with `NOT `.";
     /// A tag that does not begin as it must.
     TAG_FORM = "SX058" "spxi-tag-form" (warning, "SPX-065")
-        "negative tag does not begin with `NOT` and a space",
-        "Programs tell exclusions by these four characters.",
-        "Begin with N, O, T in capitals and one plain space.";
+        "negative tag is not `NOT`, a space and what the entity is not",
+        "Programs tell exclusions by these four characters; alone they exclude nothing.",
+        "Begin with N, O, T in capitals and one plain space, then name the other entity.";
     /// A long tag.
     TAG_LONG = "SX059" "spxi-tag-long" (warning, "SPX-052")
         "negative tag has more than 200 characters",
@@ -306,6 +306,17 @@ rutter_finding::rules! {
         "Negative tags say what it is not; the matrix says how to tell.",
         "Write an entry for each entity it is mistaken for.";
 
+    /// No state.
+    BASIN_MISSING = "SX071" "spxi-basin-state-missing" (hint, "SPX-027")
+        "entity has no `spxi:basinState`",
+        "Readers do not learn how well AI systems resolve the entity today.",
+        "Ask the systems, then write what came of it; leave it out while nobody asked.";
+    /// No ratio.
+    BDR_MISSING = "SX072" "spxi-bdr-missing" (hint, "SPX-028")
+        "entity has no `spxi:bdrEstimate`",
+        "Readers do not learn how much of the entity survives in answers.",
+        "Estimate it from recorded answers; leave it out while there are none.";
+
     /// Nothing to collide with.
     COLLIDES_MISSING = "SX075" "spxi-collides-missing" (warning, "SPX-034")
         "entry of the matrix has no `spxi:collidesWith`",
@@ -320,6 +331,11 @@ rutter_finding::rules! {
     RISK_WORD = "SX077" "spxi-collision-risk" (warning, "SPX-036")
         "`spxi:collisionRisk` is not high, medium or low; it is ignored",
         "Readers cannot compare it.",
+        "Write high, medium or low.";
+    /// No risk.
+    RISK_MISSING = "SX078" "spxi-risk-missing" (hint, "SPX-036")
+        "entry has no `spxi:collisionRisk`",
+        "Readers cannot tell which confusion to guard against first.",
         "Write high, medium or low.";
 
     /// No address.

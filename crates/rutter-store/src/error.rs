@@ -6,6 +6,8 @@
 use rutter_page::Timestamp;
 use rutter_scp::State;
 
+use crate::model::{After, PageRow, PublisherId};
+
 /// Trouble with what lies underneath.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -48,6 +50,34 @@ impl From<rusqlite::Error> for Storage {
     }
 }
 
+/// A page whose stored bytes are not the ones that were written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{url}: {what}")]
+pub struct DamagedPage {
+    /// Whose page it is; 0 where its record does not say.
+    pub publisher: PublisherId,
+    /// Its key.
+    pub url: String,
+    /// What does not fit.
+    pub what: String,
+}
+
+impl DamagedPage {
+    /// Where a listing goes on behind this page.
+    pub fn after(&self) -> After<'_> {
+        After { publisher: self.publisher, url: &self.url }
+    }
+}
+
+/// A page with its line, or what is wrong with it.
+pub type PageLine = Result<(PageRow, String), DamagedPage>;
+
+impl From<DamagedPage> for Storage {
+    fn from(damaged: DamagedPage) -> Self {
+        Self::Damaged(damaged.to_string())
+    }
+}
+
 /// Why a replica cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -58,6 +88,14 @@ pub enum OpenError {
     /// A later version of this program wrote it.
     #[error("the replica has format {found}, this program knows formats up to {known}")]
     Newer {
+        /// Its format.
+        found: u32,
+        /// The newest we know.
+        known: u32,
+    },
+    /// An earlier version of this program wrote it, and it was opened for reading only.
+    #[error("the replica has format {found} and must be converted to format {known}")]
+    Older {
         /// Its format.
         found: u32,
         /// The newest we know.
@@ -75,9 +113,17 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The cursor is of another replica, or ahead of this one.
+    /// The cursor is of another replica.
     #[error("the cursor is not of this replica")]
     ForeignCursor,
+    /// The cursor is of this replica, which was put back to an older copy.
+    #[error("the cursor is ahead of the replica: event {seq}, and the history ends at {end}")]
+    CursorAhead {
+        /// The event that the cursor names.
+        seq: u64,
+        /// The last event of the history.
+        end: u64,
+    },
     /// What happened behind the cursor is no longer known.
     #[error("the history does not reach back to the cursor")]
     ExpiredCursor,

@@ -36,18 +36,24 @@ mod decide;
 mod error;
 mod memory;
 mod model;
+mod records;
 mod sqlite;
 mod store;
 mod words;
 
 pub use decide::{Guard, guard, links};
-pub use error::{CommitError, LeaseError, OpenError, QueryError, StageError, Storage, WriteError};
+pub use error::{
+    CommitError, DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError, Storage,
+    WriteError,
+};
 pub use memory::MemoryStore;
 pub use model::{
     After, ArcRow, Begin, Cause, Census, Change, ChangeKind, Changes, Claim, Cursor, Depth, Finish,
-    Happened, History, Hit, Indexed, Item, Lease, Mode, Outlook, PageRow, Publisher, PublisherId,
-    Quota, Section, Selection, Source, Taken, Tombstone, Validator, Withheld,
+    Found, Happened, History, Hit, Indexed, Item, Lease, Matched, Mode, Outlook, PageRow,
+    Publisher, PublisherId, Quota, Section, Selection, Source, Taken, Tombstone, Validator,
+    Withheld,
 };
+pub use records::{Erased, Forgotten, SiteRecords, VisitRecord};
 pub use sqlite::{Access, Options, SqliteStore, Tuning, remove_unused};
 pub use store::{Staging, Store};
 pub use words::Query;

@@ -3,9 +3,11 @@
 //! It is also the plainest reading of the contract: everything is worked out
 //! at commit, from maps, under one lock.
 
+mod records;
 mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rutter_arc::{Consent, Entry};
@@ -13,12 +15,13 @@ use rutter_page::{LineDigest, PageUrl, Timestamp};
 use rutter_scp::{State, merge};
 use rutter_spxi::Entity;
 
-use crate::error::{LeaseError, QueryError, StageError, WriteError};
+use crate::error::{DamagedPage, LeaseError, PageLine, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Happened, History,
-    Hit, Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken,
+    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Found, Happened,
+    History, Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken,
     Tombstone, Validator, Withheld,
 };
+use crate::records::{Forgotten, VisitRecord};
 use crate::sqlite::{origin_of, search_in};
 use crate::store::{Staging, Store};
 use crate::words::Query;
@@ -57,6 +60,7 @@ struct House {
     taken: Vec<Taken>,
     arc: BTreeMap<String, ArcRow>,
     entities: Vec<Entity>,
+    visit: Option<VisitRecord>,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +74,7 @@ struct Inner {
     /// Pages that may be found, and where in the history that was.
     indexed: BTreeSet<(PublisherId, String)>,
     index_cursor: u64,
+    forgotten: BTreeMap<String, Forgotten>,
 }
 
 /// A replica in memory.
@@ -93,7 +98,7 @@ impl MemoryStore {
         publisher: Option<PublisherId>,
         query: &Query,
         most: usize,
-    ) -> Result<Vec<Hit>, QueryError> {
+    ) -> Result<Found, QueryError> {
         let inner = self.lock();
         let indexed = inner.indexed.iter();
         let wanted = indexed.filter(|(id, _)| publisher.is_none_or(|publisher| publisher == *id));
@@ -202,15 +207,15 @@ impl Store for MemoryStore {
         Ok(self.lock().find(key).and_then(|kept| kept.line.clone()))
     }
 
-    fn list(
+    fn rows(
         &self,
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<PageRow>, QueryError> {
+    ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
         let inner = self.lock();
         let pages = inner.select(selection, after, most);
-        Ok(pages.into_iter().map(|kept| kept.row.clone()).collect())
+        Ok(pages.into_iter().map(|kept| Ok(kept.row.clone())).collect())
     }
 
     fn lines(
@@ -218,11 +223,11 @@ impl Store for MemoryStore {
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<(PageRow, String)>, QueryError> {
+    ) -> Result<Vec<PageLine>, QueryError> {
         let inner = self.lock();
         let selection = Selection { with_withheld: false, ..*selection };
         let pages = inner.select(&selection, after, most).into_iter();
-        Ok(pages.filter_map(|kept| Some((kept.row.clone(), kept.line.clone()?))).collect())
+        Ok(pages.filter_map(|kept| Some(Ok((kept.row.clone(), kept.line.clone()?)))).collect())
     }
 
     fn tombstones(
@@ -264,9 +269,11 @@ impl Store for MemoryStore {
 
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         let inner = self.lock();
-        let is_foreign = |cursor: Cursor| cursor.store != Self::ID || inner.seq < cursor.seq;
-        if cursor.is_some_and(is_foreign) {
+        if cursor.is_some_and(|cursor| cursor.store != Self::ID) {
             return Err(QueryError::ForeignCursor);
+        }
+        if let Some(Cursor { seq, .. }) = cursor.filter(|cursor| inner.seq < cursor.seq) {
+            return Err(QueryError::CursorAhead { seq, end: inner.seq });
         }
         let seq = cursor.map_or(0, |cursor| cursor.seq);
         if seq < inner.pruned {
@@ -274,8 +281,9 @@ impl Store for MemoryStore {
         }
         let behind = inner.changes.iter().filter(|change| seq < change.seq);
         let has_more = most < behind.clone().count();
-        let events: Vec<Change> = behind.take(most).cloned().collect();
+        let mut events: Vec<Change> = behind.take(most).cloned().collect();
         let seq = events.last().map_or(seq, |last| last.seq);
+        events.retain(|event| event.kind != ChangeKind::Erased);
         Ok(Changes { events, next: Cursor { store: Self::ID, seq }, has_more })
     }
 
@@ -347,13 +355,30 @@ impl Store for MemoryStore {
         Ok(self.lock().validators.get(url).map(|(_, validator)| validator.clone()))
     }
 
+    fn marks(
+        &self,
+        publisher: PublisherId,
+        word: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Validator>, QueryError> {
+        let inner = self.lock();
+        let start = format!("{word}:{}", after.unwrap_or_default());
+        let behind =
+            inner.validators.range::<str, _>((Bound::Excluded(start.as_str()), Bound::Unbounded));
+        let marks = behind
+            .take_while(|(url, _)| url.strip_prefix(word).is_some_and(|it| it.starts_with(':')))
+            .filter(|(_, (of, _))| *of == publisher);
+        Ok(marks.take(most).map(|(_, (_, validator))| validator.clone()).collect())
+    }
+
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {
         let inner = self.lock();
         let all = inner.houses.get(&publisher).into_iter().flat_map(|it| it.taken.iter().rev());
         Ok(all.take(most).cloned().collect())
     }
 
-    fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError> {
+    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError> {
         self.search_among(None, query, most)
     }
 
@@ -362,7 +387,7 @@ impl Store for MemoryStore {
         publisher: PublisherId,
         query: &Query,
         most: usize,
-    ) -> Result<Vec<Hit>, QueryError> {
+    ) -> Result<Found, QueryError> {
         self.search_among(Some(publisher), query, most)
     }
 
@@ -439,6 +464,7 @@ impl Store for MemoryStore {
             taken: Vec::new(),
             arc: BTreeMap::new(),
             entities: Vec::new(),
+            visit: None,
         };
         inner.houses.insert(id, house);
         Ok(id)
@@ -570,6 +596,18 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
+        let mut inner = self.lock();
+        inner.quiet(lease)?;
+        for mark in marks {
+            let is_theirs = |(of, _): &(PublisherId, Validator)| *of == lease.publisher;
+            if inner.validators.get(mark).is_some_and(is_theirs) {
+                inner.validators.remove(mark);
+            }
+        }
+        Ok(())
+    }
+
     fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError> {
         self.lock().quiet(lease)?.taken.push(taken.clone());
         Ok(())
@@ -604,7 +642,7 @@ impl Store for MemoryStore {
             inner.index_cursor = change.seq;
         }
         let is_current = inner.index_cursor == inner.seq;
-        Ok(Indexed { pages: taken.len() as u64, is_current })
+        Ok(Indexed { pages: taken.len() as u64, is_current, damaged: Vec::new() })
     }
 
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError> {

@@ -9,6 +9,7 @@ use rutter_page::{LineDigest, Page, Timestamp};
 use rutter_scp::{Chain, MassDeletion, Receipt, Record, State};
 
 use crate::decide::links;
+use crate::error::DamagedPage;
 
 /// Makes an enumeration whose values are words in the database.
 macro_rules! words {
@@ -62,6 +63,11 @@ words! {
         Foreign = "foreign",
         /// The line is at fault by itself (D32).
         Fault = "fault",
+        /// The page has no content of its own: it comes by a script or after a
+        /// login.
+        Shell = "shell",
+        /// The page is outside the scope of the sync.
+        Scope = "scope",
     }
 }
 
@@ -90,6 +96,11 @@ words! {
         Removed = "removed",
         /// Its words may no longer be shown.
         Withheld = "withheld",
+        /// The whole site was forgotten; the URL is its origin.
+        Forgotten = "forgotten",
+        /// An event of a forgotten site, of which only its number is left;
+        /// never in an answer.
+        Erased = "erased",
     }
 }
 
@@ -303,6 +314,7 @@ impl Happened {
             ChangeKind::Changed => self.changed += events,
             ChangeKind::Removed => self.removed += events,
             ChangeKind::Withheld => self.withheld += events,
+            ChangeKind::Forgotten | ChangeKind::Erased => {}
         }
     }
 }
@@ -596,15 +608,51 @@ pub struct Hit {
     pub snippet: String,
     /// Lower is better.
     pub rank: f64,
+    /// Words of the query that the page does not have.
+    pub missing: Vec<String>,
+}
+
+words! {
+    /// Which words the pages of an answer have.
+    Matched {
+        /// All words as they were typed.
+        All = "all",
+        /// All words, some of them corrected.
+        Corrected = "corrected",
+        /// Some of the words: no page has all of them.
+        Some = "some",
+    }
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Pages, best first.
+    pub hits: Vec<Hit>,
+    /// Which words they have.
+    pub matched: Matched,
+    /// Words that no page has, each with the word that was looked for instead.
+    pub corrections: Vec<(String, String)>,
+    /// Pages that match and cannot be read.
+    pub damaged: Vec<DamagedPage>,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        let (hits, damaged, corrections) = (Vec::new(), Vec::new(), Vec::new());
+        Self { hits, matched: Matched::All, corrections, damaged }
+    }
 }
 
 /// How a full-text index is coming along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indexed {
     /// Pages that were looked at this time.
     pub pages: u64,
     /// Whether it knows everything now.
     pub is_current: bool,
+    /// Pages that cannot be read, and are not in the index.
+    pub damaged: Vec<DamagedPage>,
 }
 
 #[cfg(test)]

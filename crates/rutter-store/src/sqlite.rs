@@ -12,12 +12,15 @@ mod body;
 mod books;
 mod check;
 mod file;
+mod find;
 mod flip;
 mod lease;
 mod pipeline;
 mod read;
+mod records;
 mod rows;
 mod schema;
+mod seal;
 mod search;
 mod stage;
 mod train;
@@ -33,14 +36,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior};
 use rutter_arc::Entry;
 use rutter_page::{LineDigest, Timestamp};
 use rutter_spxi::Entity;
 
-use crate::error::{LeaseError, OpenError, QueryError, StageError, Storage, WriteError};
+use crate::error::{
+    DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError, Storage, WriteError,
+};
 use crate::model::{
-    After, ArcRow, Begin, Census, Changes, Cursor, Depth, Happened, History, Hit, Indexed, Lease,
+    After, ArcRow, Begin, Census, Changes, Cursor, Depth, Found, Happened, History, Indexed, Lease,
     PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
 };
 use crate::store::{Staging, Store};
@@ -137,21 +142,23 @@ impl SqliteStore {
                     return Err(OpenError::Newer { found, known });
                 }
                 if found < known {
-                    // An older file is read after somebody brought it up to date.
+                    // An older file is read after it was brought up to date.
                     return Err(if found == 0 {
                         OpenError::NotAReplica
                     } else {
-                        Storage::ReadOnly.into()
+                        OpenError::Older { found, known }
                     });
                 }
                 None
             }
         };
         let reader = open_reader(path, &options, is_immutable)?;
-        let id: Vec<u8> =
-            reader.query_row("SELECT value FROM meta WHERE key = 'store'", [], |row| row.get(0))?;
-        let id: [u8; 8] =
-            id.try_into().map_err(|_| Storage::damaged("it does not say which replica it is"))?;
+        let question = "SELECT m.value, s.value = row_seal(m.value) FROM meta m
+             JOIN meta s ON s.key = 'store_seal' WHERE m.key = 'store'";
+        let nameless = || Storage::damaged("it does not say which replica it is");
+        let found = reader.query_row(question, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (id, is_sealed): (Vec<u8>, bool) = found.optional()?.ok_or_else(nameless)?;
+        let id: [u8; 8] = id.try_into().ok().filter(|_| is_sealed).ok_or_else(nameless)?;
         Ok(Self {
             path: path.to_owned(),
             options,
@@ -316,7 +323,7 @@ fn prepare(connection: &Connection, options: &Options) -> Result<(), Storage> {
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.set_prepared_statement_cache_capacity(64);
-    Ok(())
+    seal::register(connection)
 }
 
 /// A time as it lies in a column.
@@ -358,19 +365,29 @@ impl Store for SqliteStore {
     }
 
     fn line(&self, key: &str) -> Result<Option<String>, QueryError> {
-        let reader = self.reader()?;
-        let Some((id, _)) = read::page(&reader, key)? else { return Ok(None) };
-        Ok(read::line(&reader, &self.dictionaries, id)?)
+        let mut reader = self.reader()?;
+        // One snapshot: a page replaced between two queries would look damaged.
+        let reader = reader.transaction().map_err(Storage::from)?;
+        let Some((id, page)) = read::page(&reader, key)? else { return Ok(None) };
+        match read::line(&reader, &self.dictionaries, id, page.digest) {
+            Ok(None) if page.withheld.is_none() => {
+                Err(Storage::damaged(format!("{}: its content is not there", page.url)).into())
+            }
+            Err(Storage::Damaged(what)) => {
+                Err(Storage::damaged(format!("{}: {what}", page.url)).into())
+            }
+            line => Ok(line?),
+        }
     }
 
-    fn list(
+    fn rows(
         &self,
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<PageRow>, QueryError> {
-        let pages = read::list(&*self.reader()?, selection, after, most)?;
-        Ok(pages.into_iter().map(|(_, page)| page).collect())
+    ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
+        let pages = read::rows(&*self.reader()?, selection, after, most)?;
+        Ok(pages.into_iter().map(|row| row.map(|(_, page)| page)).collect())
     }
 
     fn lines(
@@ -378,7 +395,7 @@ impl Store for SqliteStore {
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<(PageRow, String)>, QueryError> {
+    ) -> Result<Vec<PageLine>, QueryError> {
         Ok(read::lines(&mut *self.reader()?, &self.dictionaries, selection, after, most)?)
     }
 
@@ -400,7 +417,7 @@ impl Store for SqliteStore {
     }
 
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
-        read::changes(&*self.reader()?, self.id, cursor, most)
+        read::changes(&mut *self.reader()?, self.id, cursor, most)
     }
 
     fn happened_since(
@@ -449,11 +466,21 @@ impl Store for SqliteStore {
         Ok(books::validator(&*self.reader()?, url)?)
     }
 
+    fn marks(
+        &self,
+        publisher: PublisherId,
+        word: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Validator>, QueryError> {
+        Ok(books::marks(&*self.reader()?, publisher, word, after, most)?)
+    }
+
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {
         Ok(books::taken(&*self.reader()?, publisher, most)?)
     }
 
-    fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError> {
+    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError> {
         search::search(&mut *self.reader()?, &self.dictionaries, None, query, most)
     }
 
@@ -462,7 +489,7 @@ impl Store for SqliteStore {
         publisher: PublisherId,
         query: &Query,
         most: usize,
-    ) -> Result<Vec<Hit>, QueryError> {
+    ) -> Result<Found, QueryError> {
         search::search(&mut *self.reader()?, &self.dictionaries, Some(publisher), query, most)
     }
 
@@ -548,6 +575,10 @@ impl Store for SqliteStore {
             let mut all = validators.iter();
             all.try_for_each(|it| books::remember(transaction, lease.publisher, it))
         })
+    }
+
+    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
+        self.write(lease, |transaction| books::drop_marks(transaction, lease.publisher, marks))
     }
 
     fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError> {

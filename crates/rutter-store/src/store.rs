@@ -9,19 +9,22 @@ use rutter_arc::Entry;
 use rutter_page::Timestamp;
 use rutter_spxi::Entity;
 
-use crate::error::{CommitError, LeaseError, QueryError, StageError, WriteError};
-use crate::model::{
-    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Happened, History,
-    Hit, Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection, Taken,
-    Tombstone, Validator, Withheld,
+use crate::error::{
+    CommitError, DamagedPage, LeaseError, PageLine, QueryError, StageError, Storage, WriteError,
 };
+use crate::model::{
+    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Found, Happened,
+    History, Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection,
+    Taken, Tombstone, Validator, Withheld,
+};
+use crate::records::SiteRecords;
 use crate::words::Query;
 
 /// A replica.
 ///
 /// All methods may be called from several threads at once; no question waits
 /// for a staging.
-pub trait Store: Send + Sync {
+pub trait Store: SiteRecords + Send + Sync {
     /// All publishers, in the order they came.
     fn publishers(&self) -> Result<Vec<Publisher>, QueryError>;
 
@@ -36,26 +39,39 @@ pub trait Store: Send + Sync {
     /// it has; else the first.
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError>;
 
-    /// The verified line of a page; `None` where it is withheld or not here.
+    /// The line of a page, compared with its digest; `None` where it is withheld or not here.
     fn line(&self, key: &str) -> Result<Option<String>, QueryError>;
 
     /// Pages by publisher and key, behind `after`, at most so many, and never
-    /// more than 100,000 in one piece.
+    /// more than 100,000 in one piece. A page whose record is damaged is an
+    /// error in its place; those behind it follow.
+    fn rows(
+        &self,
+        selection: &Selection<'_>,
+        after: Option<After<'_>>,
+        most: usize,
+    ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError>;
+
+    /// The same; the first damaged page is the error.
     fn list(
         &self,
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<PageRow>, QueryError>;
+    ) -> Result<Vec<PageRow>, QueryError> {
+        let rows = self.rows(selection, after, most)?.into_iter();
+        rows.map(|row| row.map_err(|damaged| Storage::from(damaged).into())).collect()
+    }
 
-    /// The same with lines; pages without words are left out. Where lines are
-    /// long a piece is shorter; only an empty one is the end.
+    /// The same with lines, each compared with its digest; pages without
+    /// content are left out. Where lines are long a piece is shorter; only an
+    /// empty one is the end.
     fn lines(
         &self,
         selection: &Selection<'_>,
         after: Option<After<'_>>,
         most: usize,
-    ) -> Result<Vec<(PageRow, String)>, QueryError>;
+    ) -> Result<Vec<PageLine>, QueryError>;
 
     /// Pages that went away, by key.
     fn tombstones(
@@ -114,13 +130,24 @@ pub trait Store: Send + Sync {
     /// What a server said about a file.
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError>;
 
+    /// Marks of a publisher: validators whose address begins with a word and a
+    /// colon. By address, behind `after` (without the word), at most so many.
+    fn marks(
+        &self,
+        publisher: PublisherId,
+        word: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Validator>, QueryError>;
+
     /// What was taken from a publisher, newest first.
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError>;
 
-    /// Pages with all words of a query, best first.
+    /// Pages with all words of a query, best first; with corrected or fewer
+    /// words where no page has all of them.
     ///
     /// Sees what [`Store::index`] has seen, and never a page that is gone.
-    fn search(&self, query: &Query, most: usize) -> Result<Vec<Hit>, QueryError>;
+    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError>;
 
     /// The same among the pages of one publisher.
     fn search_of(
@@ -128,7 +155,7 @@ pub trait Store: Send + Sync {
         publisher: PublisherId,
         query: &Query,
         most: usize,
-    ) -> Result<Vec<Hit>, QueryError>;
+    ) -> Result<Found, QueryError>;
 
     /// Events that the full-text index has not seen; `None` where there is no
     /// whole index.
@@ -203,6 +230,9 @@ pub trait Store: Send + Sync {
     fn remember_all(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
         validators.iter().try_for_each(|validator| self.remember(lease, validator))
     }
+
+    /// Deletes marks of a publisher, each named with its word.
+    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError>;
 
     /// Enters something into the ledger that led to no commit.
     fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError>;

@@ -16,7 +16,7 @@ use rutter_scp::advert::{self, Collection};
 use rutter_scp::merge::{self, Age, Fit};
 use rutter_scp::{Limits, MassDeletion, Options, ReadError, Reader, Receipt, Threads, rules};
 use rutter_store::{
-    Begin, Cause, CommitError, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source,
+    Begin, Cause, Claim, CommitError, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source,
     StageError, Staging, Store, Validator, links,
 };
 
@@ -53,6 +53,32 @@ pub(crate) struct Applied {
     pub(crate) brought: Keys,
     pub(crate) removed: Keys,
     pub(crate) is_snapshot: bool,
+    /// Removals of a delta that were ignored, because nothing proves them.
+    pub(crate) n_ignored: u64,
+}
+
+impl Applied {
+    /// A collection without anything new.
+    fn nothing(findings: Report) -> Self {
+        Self {
+            outlook: None,
+            findings,
+            brought: Keys::default(),
+            removed: Keys::default(),
+            is_snapshot: false,
+            n_ignored: 0,
+        }
+    }
+}
+
+/// Whether pages that a delta names as removed are removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removals {
+    /// They are; where the delta does not start from the state of the section,
+    /// only if its own state is proved.
+    Taken,
+    /// They are not: nothing proves them.
+    Ignored,
 }
 
 /// Why nothing was.
@@ -79,7 +105,18 @@ pub(crate) enum ApplyError {
 }
 
 /// Verifies a spool and commits it.
+///
+/// A delta whose `from` is not our state is applied like a plain one, which
+/// removes nothing, unless its `state` comes out with its removals (D95).
 pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
+    match apply_with(job, Removals::Taken)? {
+        Some(applied) => Ok(applied),
+        None => apply_with(job, Removals::Ignored)?.ok_or(ApplyError::Broken),
+    }
+}
+
+/// The same; `None` where the removals are not proved and have to be ignored.
+fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>, ApplyError> {
     let mut findings = Report::new(Judging::Lenient);
     let mut reader = open(job, &mut findings)?;
     let header = reader.header().clone();
@@ -96,14 +133,7 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
         let Some(before) = &before else { return Err(ApplyError::Gap(since)) };
         match merge::fit(before.mark, since, header.generated) {
             Fit::Covered => {
-                let (brought, removed) = (Keys::default(), Keys::default());
-                return Ok(Applied {
-                    outlook: None,
-                    findings,
-                    brought,
-                    removed,
-                    is_snapshot: false,
-                });
+                return Ok(Some(Applied::nothing(findings)));
             }
             Fit::Gap => return Err(ApplyError::Gap(since)),
             Fit::Applies => {}
@@ -125,7 +155,9 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
     )?;
     let brought = fill(job, &mut reader, staging.as_mut(), &mut findings)?;
     let mut removed = Keys::default();
-    for url in chain.map_or(&[][..], |chain| &chain.removed) {
+    let gone = chain.map_or(&[][..], |chain| &chain.removed);
+    let taken = if removals == Removals::Taken { gone } else { &[] };
+    for url in taken {
         match PageUrl::parse(url.as_str()) {
             Ok(url) if job.gate.is_ours(url.key()) => {
                 removed.insert(url.key());
@@ -152,9 +184,20 @@ pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
     if 0 < receipt.tally.skipped {
         finish.claim = None;
     }
-    let outlook = staging.commit(&finish)?;
     let is_snapshot = header.kind.since().is_none();
-    Ok(Applied { outlook: Some(outlook), findings, brought, removed, is_snapshot })
+    if let Some(chain) = chain.filter(|_| !is_snapshot && !is_linked) {
+        let claim = Claim { state: chain.state, pages: chain.pages };
+        let outlook = staging.outlook(Some(&claim))?;
+        let is_proved = outlook.state == claim.state && outlook.after == claim.pages;
+        if is_proved && receipt.tally.skipped == 0 {
+            finish.claim = Some(claim);
+        } else if !taken.is_empty() {
+            return Ok(None);
+        }
+    }
+    let outlook = staging.commit(&finish)?;
+    let n_ignored = (gone.len() - taken.len()) as u64;
+    Ok(Some(Applied { outlook: Some(outlook), findings, brought, removed, is_snapshot, n_ignored }))
 }
 
 /// Opens a spool.
@@ -181,8 +224,11 @@ pub(crate) fn fill(
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
             let mut item = Item::of_record(&record);
-            item.withheld = job.gate.judge(item.key);
-            keys.insert(item.key);
+            item.withheld = job.gate.judge_page(item.key, item.language);
+            if !keys.insert(item.key) {
+                let place = Place::pointer(record.line, "/url");
+                sink.report(Finding::new(&rules::DUPLICATE_PAGE, place, quoted(item.key)));
+            }
             staging.add(&item)?;
         }
     }

@@ -1,9 +1,13 @@
 //! ARC and SPXI, taken over: entries with their consent, and entities.
 //!
-//! The first time, discovery hands over what it read. Later the files are
-//! asked for here, by their validators. Where the site has dated deltas and
-//! something changed, those are followed instead; a day that is missing means
-//! the whole sitemap (D60).
+//! On the first visit, discovery hands over what it read. Later the files are
+//! requested here, with their validators. A site with dated deltas is followed
+//! by these: the pointer file (D53) says when the sitemap last changed, so the
+//! days up to then are read. Where it has no new date, the sitemap is requested
+//! with its validators, as long as these are current: an unchanged one is a 304.
+//! Without a usable pointer the days up to today are read. A missing day, or one
+//! that begins after the moment up to which the replica is complete, means the
+//! whole sitemap (D60).
 //!
 //! A file is read twice: once to its end, and only then into the replica, so
 //! that memory does not grow with it and a broken one changes nothing.
@@ -11,25 +15,30 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 
+use rutter_arc::pointer::Found;
 use rutter_arc::{ArcError, Entry, Limits, delta};
 use rutter_discover::{ArcOffer, ArcSaid, Discovery, Outcome, Said};
 use rutter_fetch::{Body, Cause, Fetched, Request, Url, Validators, What, decode};
 use rutter_finding::{FindingSink, Mode, Report as Findings};
-use rutter_page::Own;
+use rutter_page::{Own, Timestamp};
 
 use crate::error::VisitError;
 use crate::gate::Gate;
 use crate::layers::Gathered;
-use crate::memo::ArcMemo;
+use crate::left_out::LeftOut;
+use crate::memo::{ArcMemo, PointerMemo};
 use crate::report::Kind;
 use crate::shelf::Shelf;
 use crate::visit::Visit;
 
 /// Sitemaps with fewer pages are read whole: it costs no more.
-const WORTH_DELTAS: u64 = 500;
+const WORTH_DELTAS: u64 = 200;
 /// Days that are followed one by one.
 const MOST_DAYS: i64 = 14;
 const DAY: i64 = 86_400;
+/// How long pointer and deltas are believed without a look at the whole
+/// sitemap, in seconds.
+const WHOLE_EVERY: i64 = 30 * DAY;
 
 /// Brings entries and entities up to date. Tells whether entries changed.
 pub(crate) async fn take(
@@ -53,7 +62,6 @@ async fn take_arc(
     offer: &ArcOffer,
     gathered: &mut Gathered,
 ) -> Result<bool, VisitError> {
-    let today = delta::day_of(visit.now);
     let gathered = gathered.take_arc(&offer.url).map_err(|error| lost(visit, &offer.url, error))?;
     if let Some(mut entries) = gathered {
         let sorted = Sorted::of(&visit.gate, entries.by_ref());
@@ -62,19 +70,14 @@ async fn take_arc(
             return Ok(false);
         }
         entries.finish().map_err(|error| lost(visit, &offer.url, error))?;
-        visit.memo.arc = Some(ArcMemo { day: day_of(offer).unwrap_or(today), delta: None });
+        visit.memo.arc = Some(whole_memo(visit, &offer.said));
         return Ok(true);
     }
     let Some(known) = found.memory.files.get(&offer.url).cloned() else { return Ok(false) };
     let is_worth = WORTH_DELTAS <= offer.said.pages && offer.said.deltas.is_some();
     let has_site_changed = found.looks.iter().any(|look| look.outcome == Outcome::Found("sitemap"));
-    // Consent may be taken back without a change to the sitemap. The day that
-    // was read last then tells of its own changes only: on a later day the
-    // whole is asked for.
-    let is_telling =
-        |memo: &ArcMemo| has_site_changed || (memo.delta.is_some() && memo.day == today);
-    if let Some(memo) = visit.memo.arc.clone().filter(|memo| is_worth && is_telling(memo)) {
-        match follow(visit, offer, &memo, &today).await? {
+    if let Some(memo) = visit.memo.arc.clone().filter(|_| is_worth) {
+        match follow(visit, offer, memo, has_site_changed).await? {
             Followed::Unchanged => return Ok(false),
             Followed::Changed => return Ok(true),
             Followed::Gap => {}
@@ -84,6 +87,9 @@ async fn take_arc(
         return Ok(false);
     };
     if answer.is_unchanged() {
+        if let Some(memo) = &mut visit.memo.arc {
+            memo.whole = Some(visit.now);
+        }
         return Ok(false);
     }
     if !answer.is_new() {
@@ -92,7 +98,7 @@ async fn take_arc(
         return Ok(false);
     }
     let (mut said, sorted) = match survey(&visit.gate, &answer) {
-        Ok(both) => both,
+        Ok(Surveyed { said, sorted, .. }) => (said, sorted),
         Err(error) => {
             visit.report.trouble(&offer.url, Kind::Integrity, error.to_string());
             found.memory.files.remove(&offer.url);
@@ -109,6 +115,7 @@ async fn take_arc(
     if !is_ours {
         return Ok(false);
     }
+    visit.memo.arc = Some(whole_memo(visit, &said));
     if let Some(file) = found.memory.files.get_mut(&offer.url) {
         file.validators = answer.validators;
         file.asked = visit.now;
@@ -117,13 +124,18 @@ async fn take_arc(
             *old = said;
         }
     }
-    visit.memo.arc = Some(ArcMemo { day: today, delta: None });
     Ok(true)
 }
 
-/// The day up to which a sitemap has everything.
-fn day_of(offer: &ArcOffer) -> Option<String> {
-    offer.said.generated.map(delta::day_of)
+/// What is remembered of a sitemap that was read whole now.
+fn whole_memo(visit: &Visit<'_>, said: &ArcSaid) -> ArcMemo {
+    ArcMemo {
+        day: delta::day_of(said.generated.unwrap_or(visit.now)),
+        delta: None,
+        until: said.generated,
+        whole: Some(visit.now),
+        pointer: PointerMemo::Unknown,
+    }
 }
 
 /// Puts entries in the place of those that are here, unless none of them is
@@ -149,9 +161,6 @@ fn replace(
     visit.visitor.store.replace_arc(visit.hold.lease(), &mut ours)?;
     Ok(true)
 }
-
-/// Why an entry is passed over.
-pub(crate) const FOREIGN: &str = "its ARC entry is of another site";
 
 /// Whose pages the entries of a file are about; what others are is not this
 /// site's to say (D88).
@@ -189,7 +198,7 @@ impl Sorted {
         let report = &mut visit.report;
         *report.arc.get_or_insert(0) += self.n_ours - self.n_gone;
         let Some(first) = &self.foreign else { return };
-        *report.left_out.entry(FOREIGN.to_owned()).or_default() += self.n_foreign;
+        report.count_left_out(LeftOut::ARC_OTHER_SITE, self.n_foreign);
         if self.n_ours == 0 {
             let text = format!(
                 "it speaks of other sites only, such as {first}, and is not used; where that is \
@@ -210,43 +219,74 @@ enum Followed {
 async fn follow(
     visit: &mut Visit<'_>,
     offer: &ArcOffer,
-    memo: &ArcMemo,
-    until: &str,
+    mut memo: ArcMemo,
+    has_site_changed: bool,
 ) -> Result<Followed, VisitError> {
     let Some(template) = &offer.said.deltas else { return Ok(Followed::Gap) };
-    let (Some(first), Some(last)) = (delta::day(&memo.day), delta::day(until)) else {
-        return Ok(Followed::Gap);
-    };
-    let n_days = last.seconds_since(first) / DAY;
-    if !(0..=MOST_DAYS).contains(&n_days) || !template.contains("YYYY-MM-DD") {
+    let is_due = |whole: Timestamp| WHOLE_EVERY <= visit.now.seconds_since(whole);
+    if !template.contains("YYYY-MM-DD") || memo.whole.is_some_and(is_due) {
         return Ok(Followed::Gap);
     }
-    // Everything is looked through before anything is written: a gap leaves
+    memo.pointer = ask_pointer(visit, &offer.url, &memo).await?;
+    visit.memo.arc = Some(memo.clone());
+    let changed = match &memo.pointer {
+        PointerMemo::Known(changed, _) => Some(*changed),
+        _ => None,
+    };
+    // A page may be closed without a new date in the pointer. The sitemap is
+    // requested with its validators, which are current as long as no delta was
+    // applied; after that, the last delta is, where the site changed.
+    if changed.is_some() && changed == memo.until {
+        if memo.delta.is_none() {
+            return Ok(Followed::Gap);
+        }
+        if !has_site_changed {
+            return Ok(Followed::Unchanged);
+        }
+    }
+    let today = delta::day_of(visit.now);
+    // Consent may be withdrawn without a change to the XML sitemap. The file
+    // of the last known day then has its own changes only: on a later day the
+    // whole sitemap is requested.
+    let is_telling = has_site_changed || (memo.delta.is_some() && memo.day == today);
+    let last = match changed {
+        Some(changed) => delta::day_of(changed),
+        None if is_telling => today,
+        None => return Ok(Followed::Gap),
+    };
+    let Some(days) = days(&memo.day, &last) else { return Ok(Followed::Gap) };
+    // Every file is read to its end before anything is written: a gap leaves
     // no half.
     let mut changes: Vec<(String, Fetched, Sorted)> = Vec::new();
-    let mut newest = memo.delta.clone();
-    for day in 0..=n_days {
-        let name = delta::day_of(first.plus_seconds(day * DAY));
-        let url = template.replace("YYYY-MM-DD", &name);
-        let known = memo.delta.clone().filter(|_| day == 0).unwrap_or_default();
+    for (n, day) in days.iter().enumerate() {
+        let url = template.replace("YYYY-MM-DD", day);
+        let known = memo.delta.take().filter(|_| n == 0).unwrap_or_default();
         let answer = ask(visit, &url, What::Arc, &known).await?;
         if answer.as_ref().is_some_and(Fetched::is_unchanged) {
+            memo.delta = Some(known);
             continue;
         }
         let said = answer.as_ref().filter(|answer| answer.is_new());
         let said = said.and_then(|answer| survey(&visit.gate, answer).ok());
-        let (Some(answer), Some((_, sorted))) = (&answer, said) else {
+        let said = said.filter(|said| said.continues(day, memo.until));
+        let (Some(answer), Some(said)) = (&answer, said) else {
             for answer in answer.iter().chain(changes.iter().map(|(_, answer, _)| answer)) {
                 discard(answer);
             }
             return Ok(Followed::Gap);
         };
-        newest = Some(answer.validators.clone());
-        changes.push((url, answer.clone(), sorted));
+        memo.delta = Some(answer.validators.clone());
+        memo.until = memo.until.max(said.until);
+        changes.push((url, answer.clone(), said.sorted));
     }
-    if changes.is_empty() {
-        return Ok(Followed::Unchanged);
+    if changed.is_some_and(|changed| memo.until.is_none_or(|until| until < changed)) {
+        for (_, answer, _) in &changes {
+            discard(answer);
+        }
+        return Ok(Followed::Gap);
     }
+    memo.day = last;
+    let has_changed = !changes.is_empty();
     for (url, answer, sorted) in changes {
         sorted.report(visit, &url);
         let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &url, error))?;
@@ -256,8 +296,53 @@ async fn follow(
         entries.finish().map_err(|error| broken(visit, &url, error))?;
         discard(&answer);
     }
-    visit.memo.arc = Some(ArcMemo { day: until.to_owned(), delta: newest });
-    Ok(Followed::Changed)
+    visit.memo.arc = Some(memo);
+    Ok(if has_changed { Followed::Changed } else { Followed::Unchanged })
+}
+
+/// The days from the last one known to another; `None` where these are too
+/// many, or none.
+fn days(first: &str, last: &str) -> Option<Vec<String>> {
+    let (first, last) = (delta::day(first)?, delta::day(last)?);
+    let n_days = last.seconds_since(first) / DAY;
+    let day = |n| delta::day_of(first.plus_seconds(n * DAY));
+    (0..=MOST_DAYS).contains(&n_days).then(|| (0..=n_days).map(day).collect())
+}
+
+/// Asks the pointer when the sitemap last changed.
+///
+/// It is useless where it is older than what was read: then it is not written
+/// anew with the sitemap.
+async fn ask_pointer(
+    visit: &mut Visit<'_>,
+    sitemap: &str,
+    memo: &ArcMemo,
+) -> Result<PointerMemo, VisitError> {
+    let known = match &memo.pointer {
+        PointerMemo::Useless => return Ok(PointerMemo::Useless),
+        PointerMemo::Unknown => Validators::default(),
+        PointerMemo::Known(_, validators) => validators.clone(),
+    };
+    let Some(url) = sitemap.strip_suffix(".json").map(|stem| format!("{stem}.jsonld")) else {
+        return Ok(PointerMemo::Useless);
+    };
+    // As large as a policy at most.
+    let Some(answer) = ask(visit, &url, What::Policy, &known).await? else {
+        return Ok(PointerMemo::Unknown);
+    };
+    if answer.is_unchanged() {
+        return Ok(memo.pointer.clone());
+    }
+    let text = Some(&answer).filter(|answer| answer.is_new());
+    let text = text.and_then(|answer| answer.text(What::Policy).ok()).unwrap_or_default();
+    let changed = match rutter_arc::pointer::read(text.as_slice(), &mut ()) {
+        Ok(Found::Pointer(pointer)) if pointer.json == sitemap => pointer.modified,
+        _ => None,
+    };
+    Ok(match changed.filter(|changed| memo.until.is_some_and(|until| until <= *changed)) {
+        Some(changed) => PointerMemo::Known(changed, answer.validators),
+        None => PointerMemo::Useless,
+    })
 }
 
 async fn take_spxi(
@@ -358,8 +443,25 @@ fn open(answer: &Fetched) -> Result<Source, ArcError> {
     rutter_arc::open(bytes()?, form, Limits::USUAL)
 }
 
+/// A document that was read to its end.
+struct Surveyed {
+    said: ArcSaid,
+    sorted: Sorted,
+    /// The span that a delta covers.
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Surveyed {
+    /// Whether the delta of a day has every change after `known`: it begins
+    /// with its day, or not later than what is known ends.
+    fn continues(&self, day: &str, known: Option<Timestamp>) -> bool {
+        self.since.is_none_or(|since| Some(since) <= delta::day(day).max(known))
+    }
+}
+
 /// Reads a document to its end: what it says as a whole, and of whose pages.
-fn survey(gate: &Gate, answer: &Fetched) -> Result<(ArcSaid, Sorted), ArcError> {
+fn survey(gate: &Gate, answer: &Fetched) -> Result<Surveyed, ArcError> {
     let mut findings = Findings::new(Mode::Lenient);
     let (mut said, mut sorted) = (ArcSaid::default(), Sorted::default());
     let sink: &mut dyn FindingSink = &mut findings;
@@ -369,7 +471,9 @@ fn survey(gate: &Gate, answer: &Fetched) -> Result<(ArcSaid, Sorted), ArcError> 
         sorted.count(gate, &entry);
     };
     while reader.next(sink, &mut count)?.is_some() {}
-    Ok((said.finish(reader.finish(sink)?), sorted))
+    let receipt = reader.finish(sink)?;
+    let (since, until) = (receipt.head.since, receipt.head.until);
+    Ok(Surveyed { said: said.finish(receipt), sorted, since, until })
 }
 
 /// The entries of a document that was read to its end before.
@@ -423,7 +527,6 @@ fn broken(visit: &Visit<'_>, url: &str, error: ArcError) -> VisitError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rutter_page::Timestamp;
 
     #[test] // D60
     fn ours_days_are_counted_in_utc() {

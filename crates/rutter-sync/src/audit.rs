@@ -10,13 +10,14 @@ use std::sync::Arc;
 use rutter_fetch::{Body, Request, Url, What, shown};
 use rutter_finding::{Mode as Judging, Report as Findings};
 use rutter_scp::advert::Collection;
-use rutter_store::{Begin, Depth, Mode, Section, Source};
+use rutter_store::{Begin, Depth, Mode, QueryError, Section, Source, Storage};
 
 use crate::apply::{Applying, fill, open};
 use crate::collect::{adverts, told};
 use crate::error::VisitError;
 use crate::gate::origin_of;
 use crate::layers::Gathered;
+use crate::scope::Scope;
 use crate::shelf::Shelf;
 use crate::tally::{Tally, counted};
 use crate::visit::{BOUNDS, Visit, Visitor, WEB};
@@ -76,13 +77,25 @@ impl Visitor {
         let faults = tokio::task::spawn_blocking(move || store.check(Depth::Bodies));
         let faults = faults.await.map_err(|_| VisitError::Worker)??;
         let mut visit = self.begin(site, &(), tally)?;
+        if let Some(rules) = visit.memo.scope.clone().filter(|_| self.options.scope.is_everything())
+        {
+            // The pages are judged as the last sync did.
+            let scope = Scope::new(rules).unwrap_or_default();
+            Arc::make_mut(&mut visit.gate).limit(scope);
+        }
         let memory = visit.memo.memory.clone();
-        let found = visit.discover(&memory, BOUNDS, &mut Gathered::default()).await?;
+        let mut gathered = Gathered::new(&self.options.limits);
+        let found = visit.discover(&memory, BOUNDS, &mut gathered).await?;
         // What ARC closes has no words here, and counts as it does in a visit.
         let mut faults = faults;
         Arc::make_mut(&mut visit.gate).ask_arc(self.store.as_ref(), visit.publisher)?;
         for key in visit.gate.closed() {
-            if self.store.line(key)?.is_some() {
+            // A damaged page is among the faults already.
+            let line = match self.store.line(key) {
+                Err(QueryError::Storage(Storage::Damaged(_))) => None,
+                line => line?,
+            };
+            if line.is_some() {
                 faults.push(format!("{key}: ARC closes it, and its words are here"));
             }
         }

@@ -75,6 +75,15 @@ pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, Collection> {
     adverts
 }
 
+/// The offer that the planner chooses from.
+pub(crate) fn offer_of(found: &Discovery, adverts: &BTreeMap<String, Collection>) -> Offer {
+    let mut offer = Offer::of_adverts(adverts.values());
+    for section in &found.offer.scp.sections {
+        offer.note_update(&section.name, &section.update);
+    }
+    offer
+}
+
 /// What the planner is to know of the replica.
 pub(crate) fn replica(visit: &Visit<'_>) -> Result<Replica, VisitError> {
     crate::visit::replica(visit.visitor.store.as_ref(), visit.publisher, &visit.memo)
@@ -88,9 +97,10 @@ pub(crate) fn policy(visit: &Visit<'_>) -> Policy {
 /// Brings all sections up to date that collections can.
 pub(crate) async fn collect(
     visit: &mut Visit<'_>,
+    offer: &Offer,
     adverts: &BTreeMap<String, Collection>,
 ) -> Result<Ended, VisitError> {
-    let offer = Offer::of_adverts(adverts.values());
+    report_future(visit, adverts);
     visit.memo.refused.retain(|url, _| adverts.contains_key(url));
     let mut round = Round {
         learned: Learned::default(),
@@ -109,7 +119,7 @@ pub(crate) async fn collect(
     let mut is_over = false;
     for number in 0.. {
         let replica = replica(visit)?;
-        let plan = plan(visit.now, &policy(visit), &offer, &replica, &round.learned);
+        let plan = plan(visit.now, &policy(visit), offer, &replica, &round.learned);
         if number == 0 {
             visit.watcher.event(&visit.origin, Event::Planned(&plan));
         }
@@ -138,6 +148,24 @@ struct Round {
     waiting: BTreeSet<String>,
 }
 
+/// Reports collections that are dated in the future: they are not fetched, so
+/// the section is not what the site offers (D26).
+fn report_future(visit: &mut Visit<'_>, adverts: &BTreeMap<String, Collection>) {
+    let latest = visit.now.plus_seconds(visit.visitor.options.policy.skew);
+    let mut newest: BTreeMap<&str, &Collection> = BTreeMap::new();
+    for advert in adverts.values().filter(|advert| latest < advert.generated) {
+        let known = newest.entry(&advert.section).or_insert(advert);
+        if known.generated < advert.generated {
+            *known = advert;
+        }
+    }
+    for advert in newest.into_values() {
+        let generated = advert.generated;
+        let text = format!("not fetched: generated {generated}, which is in the future");
+        visit.report.trouble(&advert.url, Kind::Integrity, text);
+    }
+}
+
 /// Does what a plan says. Tells whether it is worth planning again.
 async fn run(
     visit: &mut Visit<'_>,
@@ -145,7 +173,8 @@ async fn run(
     plan: &Plan,
     adverts: &BTreeMap<String, Collection>,
 ) -> Result<bool, VisitError> {
-    let busy: Vec<_> = plan.steps.iter().filter(|(_, step)| !step.files().is_empty()).collect();
+    let busy: Vec<_> =
+        plan.order.iter().filter_map(|name| plan.steps.get_key_value(name)).collect();
     let mut unfollow: Vec<String> = plan.unfollow.iter().cloned().collect();
     let mut has_learned = false;
     let n_busy = busy.len();
@@ -175,6 +204,13 @@ async fn run(
                 learn(visit, round, section, pick, lesson)?;
                 break;
             };
+            if 0 < applied.n_ignored {
+                let text = format!(
+                    "{} removals ignored: neither `from` nor `state` of the delta fits this replica",
+                    applied.n_ignored
+                );
+                visit.report.trouble(&pick.url, Kind::Integrity, text);
+            }
             visit.brought.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
                 visit.report.withheld += outlook.withheld;
@@ -255,7 +291,7 @@ fn learn(
         state: None,
         bytes: pick.size,
         at: visit.now,
-        outcome: text.clone(),
+        outcome: rutter_fetch::redacted(&text),
     };
     visit.visitor.store.note(visit.hold.lease(), &taken)?;
     let may_mend = may_mend || kind != Kind::Policy;
@@ -294,6 +330,17 @@ fn settle(
         let is_over = step.reason == Reason::NotOffered && held.is_none_or(|it| it.pages == 0);
         if !is_here && step.way != Way::Nothing && !is_over {
             round.ended.failed.insert(name.clone(), step.reason);
+        }
+        // No file was asked for, so nothing was reported yet.
+        let unasked = match step.reason {
+            Reason::TooOld => Some(Kind::Integrity),
+            Reason::TooLarge => Some(Kind::Policy),
+            _ => None,
+        };
+        if let Some(kind) = unasked.filter(|_| step.way == Way::Fallback) {
+            let text = format!("section {}: {}", rutter_finding::quoted(name), step.reason);
+            let origin = visit.origin.clone();
+            visit.report.trouble(&origin, kind, text);
         }
         if is_here && 0 < known {
             visit.memo.stale.remove(name);

@@ -10,7 +10,9 @@
 //! place exists to give it.
 
 use rutter_arc::{Consent, Directive, Directives, Entry};
+use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_fetch::RobotsReason;
+use rutter_page::Timestamp;
 use rutter_signpost::robots::Robots;
 use rutter_store::Withheld;
 
@@ -30,6 +32,8 @@ pub enum Origin {
     SignalInRobots,
     /// A robots `meta` of the page.
     Meta,
+    /// `data-ai-*` attributes and ARC `meta` elements of the page.
+    Page,
     /// The `X-Robots-Tag` field.
     Tag,
     /// The `Content-Signal` field.
@@ -46,6 +50,7 @@ impl Origin {
             Self::RobotsTxt => "robots.txt",
             Self::SignalInRobots => "Content-Signal in robots.txt",
             Self::Meta => "robots meta",
+            Self::Page => "data-ai-* of the page",
             Self::Tag => "X-Robots-Tag",
             Self::Signal => "Content-Signal",
         }
@@ -168,18 +173,33 @@ pub fn of_robots(forbidden: Option<&RobotsReason>) -> Statement {
     }
 }
 
-/// What a robots `meta` says, for everybody or for us by name.
-pub fn of_metas(robots: &[rutter_extract::Robots], token: &str) -> Vec<Statement> {
-    let ours = robots.iter().filter(|it| it.agent == "robots" || is_us(&it.agent, token));
-    ours.flat_map(|it| {
-        let text = it.directives.join(", ");
-        statements(Origin::Meta, &text, Directives::parse(&text, |_| {}))
-    })
-    .collect()
+/// What a page says of its own use: robots `meta` elements, `data-ai-*`
+/// attributes and ARC `meta` elements, for everybody or for us by name.
+/// `rutter build` asks the same [`Wishes`].
+pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Statement> {
+    let metas = extraction.facts.metas.iter();
+    let ours = metas.filter(|(name, _)| name == "robots" || is_us(name, token));
+    let mut said: Vec<Statement> = ours
+        .flat_map(|(_, value)| statements(Origin::Meta, value, &Wishes::of_directives(value), now))
+        .collect();
+    let wishes = Wishes::of(extraction, token);
+    let text = match wishes.refusal(now) {
+        Some(Refusal::Login) => "auth-required".to_owned(),
+        Some(Refusal::NoAi) if wishes.is_for_ai == Some(false) => {
+            "ai-indexable is not true".to_owned()
+        }
+        _ => wishes.robots.join(", "),
+    };
+    for more in statements(Origin::Page, &text, &wishes, now) {
+        if !said.iter().any(|said| said.effect == more.effect) {
+            said.push(more);
+        }
+    }
+    said
 }
 
 /// What `X-Robots-Tag` fields say, for everybody or for us by name.
-pub fn of_tags(values: &[String], token: &str) -> Vec<Statement> {
+pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<Statement> {
     let said = values.iter().flat_map(|value| {
         // `agent: words` is for one agent; `max-snippet: 5` is for all.
         let (agent, words) = match value.split_once(':') {
@@ -189,8 +209,8 @@ pub fn of_tags(values: &[String], token: &str) -> Vec<Statement> {
             _ => (None, value.as_str()),
         };
         let is_ours = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
-        let directives = if is_ours { Directives::parse(words, |_| {}) } else { Directives::NONE };
-        statements(Origin::Tag, value, directives)
+        let wishes = Wishes::of_directives(if is_ours { words } else { "" });
+        statements(Origin::Tag, value, &wishes, now)
     });
     said.collect()
 }
@@ -199,18 +219,33 @@ pub fn of_tags(values: &[String], token: &str) -> Vec<Statement> {
 /// for, `ai-train` is for whoever trains.
 pub fn of_signal(origin: Origin, value: &str) -> Option<Statement> {
     let mut effect = None;
-    for pair in value.split([',', ';']) {
-        let Some((name, answer)) = pair.split_once('=') else { continue };
-        let is_no = answer.trim().eq_ignore_ascii_case("no");
-        let one = match name.trim().to_ascii_lowercase().as_str() {
-            "search" | "ai-input" if is_no => Effect::Withholds,
-            "ai-train" if is_no => Effect::NoTraining,
-            "search" | "ai-input" | "ai-train" => Effect::Allows,
+    for (name, is_yes) in signals(value) {
+        let one = match (name.as_str(), is_yes) {
+            ("search" | "ai-input", false) => Effect::Withholds,
+            ("ai-train", false) => Effect::NoTraining,
+            ("search" | "ai-input" | "ai-train", true) => Effect::Allows,
             _ => continue,
         };
         effect = effect.max(Some(one));
     }
     effect.map(|effect| Statement { origin, text: value.trim().to_owned(), effect })
+}
+
+/// Names in lower case and answers of a `Content-Signal`, separated by commas,
+/// semicolons or blanks. An answer other than `yes` and `no` is ignored.
+fn signals(value: &str) -> Vec<(String, bool)> {
+    let spaced = value.replace('=', " = ").replace([',', ';'], " ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let pair = |words: &[&str]| match words {
+        [name, "=", answer] if answer.eq_ignore_ascii_case("yes") => {
+            Some((name.to_ascii_lowercase(), true))
+        }
+        [name, "=", answer] if answer.eq_ignore_ascii_case("no") => {
+            Some((name.to_ascii_lowercase(), false))
+        }
+        _ => None,
+    };
+    words.windows(3).filter_map(pair).collect()
 }
 
 /// The `Content-Signal` lines of a robots.txt, for one agent.
@@ -241,16 +276,29 @@ impl Signals {
 }
 
 /// What the fields of an answer say; also of one without a body.
-pub fn of_fields(fields: &rutter_fetch::Fields, token: &str) -> Vec<Statement> {
-    let mut said = of_tags(&fields.robots_tags, token);
+pub fn of_fields(fields: &rutter_fetch::Fields, token: &str, now: Timestamp) -> Vec<Statement> {
+    let mut said = of_tags(&fields.robots_tags, token, now);
     let signals = fields.content_signals.iter();
     said.extend(signals.filter_map(|value| of_signal(Origin::Signal, value)));
     said
 }
 
-fn statements(origin: Origin, text: &str, directives: Directives) -> Vec<Statement> {
-    let said = effects(directives).into_iter();
+fn statements(origin: Origin, text: &str, wishes: &Wishes, now: Timestamp) -> Vec<Statement> {
+    let withholds = wishes.refusal(now).map(|refusal| match refusal {
+        Refusal::Login => Effect::NeedsLogin,
+        _ => Effect::Withholds,
+    });
+    let follows = wishes.asks("nofollow").then_some(Effect::NoFollow);
+    let said = withholds.into_iter().chain(follows);
     said.map(|effect| Statement { origin, text: text.to_owned(), effect }).collect()
+}
+
+/// Whether statements forbid training, or allow it; `None` where none speaks
+/// of it clearly. One `no` outweighs every `yes`.
+pub(crate) fn training(said: &[Statement]) -> Option<bool> {
+    let is_signal = |it: &&Statement| matches!(it.origin, Origin::Signal | Origin::SignalInRobots);
+    let signals = said.iter().filter(is_signal).flat_map(|it| signals(&it.text));
+    signals.filter(|(name, _)| name == "ai-train").map(|(_, is_yes)| is_yes).min()
 }
 
 fn effects(directives: Directives) -> Vec<Effect> {
@@ -278,6 +326,10 @@ fn is_word(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::parse("2027-01-10T00:00:00Z").unwrap()
+    }
 
     fn withheld(said: &[Statement]) -> bool {
         join(said).withheld.is_some()
@@ -316,11 +368,15 @@ mod tests {
             ("rutter: noindex", true),
             ("max-snippet: 5, noindex", true),
             ("nofollow", false),
-            ("unavailable_after: 25 Jun 2010", false),
+            ("unavailable_after: 25 Jun 2010", true),
+            ("unavailable_after: 25 Jun 2040", false),
+            ("noarchive", true),
+            ("nosnippet", true),
         ] {
-            assert_eq!(withheld(&of_tags(&[value.to_owned()], "Rutter")), wanted, "{value}");
+            let said = of_tags(&[value.to_owned()], "Rutter", now());
+            assert_eq!(withheld(&said), wanted, "{value}");
         }
-        assert!(!join(&of_tags(&["nofollow".to_owned()], "Rutter")).follows);
+        assert!(!join(&of_tags(&["nofollow".to_owned()], "Rutter", now())).follows);
     }
 
     #[test]
@@ -336,6 +392,30 @@ mod tests {
         assert!(!withheld(&rest) && !ours.withholds("/blog"));
         assert_eq!(rest.first().map(|said| said.effect), Some(Effect::NoTraining));
         assert!(of_signal(Origin::Signal, "weather=no").is_none());
+    }
+
+    #[test] // D58
+    fn training_is_allowed_only_by_a_clear_yes() {
+        for (value, wanted) in [
+            ("ai-train=no", Some(false)),
+            ("ai-train = no", Some(false)),
+            ("search=yes, AI-Train =NO", Some(false)),
+            ("search=yes ai-train= no", Some(false)),
+            ("ai-train=yes;ai-train=no", Some(false)),
+            ("ai-train=yes", Some(true)),
+            ("search=yes; ai-train = yes", Some(true)),
+            ("ai-train", None),
+            ("ai-train=maybe", None),
+            ("search=yes", None),
+        ] {
+            let said: Vec<Statement> = of_signal(Origin::Signal, value).into_iter().collect();
+            assert_eq!(training(&said), wanted, "{value}");
+            let forbids = said.iter().any(|said| said.effect == Effect::NoTraining);
+            assert_eq!(forbids, wanted == Some(false), "{value}");
+        }
+        assert!(withheld(
+            &of_signal(Origin::Signal, "ai-train=no ai-input = no").into_iter().collect::<Vec<_>>()
+        ));
     }
 
     #[test] // D58 D87

@@ -12,9 +12,11 @@
 //! what it reads in the place of what a collection keeps up to date.
 
 mod answer;
+mod snapshot;
 mod twin;
+mod variant;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,11 +28,12 @@ use rutter_store::{PageRow, Source, Validator, Withheld};
 use tokio::task::JoinSet;
 
 use crate::collect::Ended;
-use crate::crew::{Crew, Failed, Note};
+use crate::crew::{Crew, Note, Variant};
 use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
 use crate::keys::Keys;
 use crate::layers::Gathered;
+use crate::left_out::LeftOut;
 use crate::mark::{Mark, is_current, is_recent, is_still_withheld};
 use crate::options::Event;
 use crate::page::{self, Raw};
@@ -39,12 +42,10 @@ use crate::report::{Better, Kind};
 use crate::tally::counted;
 use crate::visit::{Visit, WEB};
 use crate::writer::{BATCH, BATCH_BYTES, Write, Writer};
-use crate::{leave, urls};
+use crate::{leave, left_out, urls};
 
 /// Faults of the network in a row after which a host is left alone.
 const MOST_FAULTS: u32 = 5;
-/// Links from the home page that are followed.
-const DEEPEST: u32 = 20;
 /// How often what was read is committed, at the latest.
 const COMMITTED_EVERY: Duration = Duration::from_secs(10);
 /// How long pages wait for the templates: a visit that is killed has lost no
@@ -56,9 +57,6 @@ const SAMPLE_BYTES: usize = 16 << 20;
 const WORTH_LEARNING: u64 = 20;
 /// The file of a publisher's templates.
 const TEMPLATES: &str = "templates.json";
-
-/// Addresses that are known in a walk.
-const MOST_KNOWN: u64 = 2_000_000;
 
 /// A page that is being asked for.
 struct Asked {
@@ -79,7 +77,8 @@ pub(crate) async fn crawl(
 ) -> Result<(), VisitError> {
     let gate = Arc::clone(&visit.gate);
     let most = visit.visitor.options.most_pages;
-    let mut frontier = Frontier::new(&gate, MOST_KNOWN.max(most), most);
+    let limits = visit.visitor.options.limits.clone();
+    let mut frontier = Frontier::new(&gate, &limits, most);
     let healthy = healthy(visit, ended)?;
     let filled = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
     let urls::Filled { is_whole, has_failed } = filled;
@@ -94,7 +93,8 @@ pub(crate) async fn crawl(
     }
     // Not all of them can be asked for: those that were asked for least
     // lately, so that the next visit goes on where this one ends.
-    frontier.sort_by_age(most, |key| urls::checked(visit, key))?;
+    let most_sure = if limits.time.is_some() { 0 } else { most };
+    frontier.sort_by_age(most_sure, |key| urls::checked(visit, key))?;
     // What ended a walk must not keep the next one from going on.
     frontier.put_last(&visit.memo.stops);
     let probe = found.memory.probe.as_ref().map(|(_, probe)| probe.clone());
@@ -106,15 +106,18 @@ pub(crate) async fn crawl(
     walk.save().await?;
     let mut walked = walk.end().await?;
     let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
-    if is_by_links(rung) {
+    let is_short = walked.is_stopped || walked.frontier.is_bounded();
+    if walked.is_stopped {
+        walked.frontier.close(LeftOut::STOPPED);
+    }
+    if follows(visit, rung) {
         // Links that a walk found and did not follow are found by no other.
-        walked.frontier.close();
-        let n_over = urls::keep_left(visit, &walked.frontier, [&walked.pending, &walked.open])?;
-        if 0 < n_over {
-            *visit.report.left_out.entry(TOO_MANY_LEFT.to_owned()).or_default() += n_over;
+        let over = urls::keep_left(visit, &walked.frontier, [&walked.pending, &walked.open])?;
+        for key in over {
+            visit.report.leave_out(&key, LeftOut::REMEMBERED_LIMIT);
         }
     }
-    let is_short = walked.is_stopped || walked.frontier.is_bounded();
+    walked.frontier.report(&mut visit.report);
     visit.is_cut_short |= is_short;
     if !is_short && !has_failed {
         visit.memo.whole = Some(visit.now);
@@ -128,6 +131,8 @@ pub(crate) async fn crawl(
     }
     leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
     leave::close(visit, &walked.closed, walked.n_asked)?;
+    urls::report_unlisted(visit, &walked.healthy)?;
+    left_out::keep(visit, !is_short)?;
     let publisher = visit.visitor.store.publisher(&visit.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && visit.report.rung != Rung::Scp {
@@ -137,8 +142,9 @@ pub(crate) async fn crawl(
     Ok(())
 }
 
-fn is_by_links(rung: Rung) -> bool {
-    matches!(rung, Rung::Links | Rung::Nothing)
+/// Whether links of pages are followed.
+fn follows(visit: &Visit<'_>, rung: Rung) -> bool {
+    matches!(rung, Rung::Links | Rung::Nothing) || visit.visitor.options.follows_links
 }
 
 /// Pages that collections keep up to date.
@@ -160,7 +166,8 @@ type Sample = (BTreeSet<String>, Vec<(Raw, u32)>, usize);
 
 struct Walk<'w, 'v, 'g> {
     visit: &'w mut Visit<'v>,
-    rung: Rung,
+    /// Whether links are followed.
+    follows: bool,
     frontier: Frontier<'g>,
     healthy: Keys,
     probe: Option<Probe>,
@@ -193,6 +200,10 @@ struct Walk<'w, 'v, 'g> {
     n_room: u64,
     n_new: u64,
     n_beyond: u64,
+    /// The content of pages that were read, by numbers for their keys.
+    contents: HashMap<u64, u64>,
+    /// Pages that wait for the page they name as canonical, and their bytes.
+    variants: (BTreeMap<String, Box<Variant>>, usize),
     /// Pages and bytes that were read and not committed, on a walk by links.
     unsaved: (usize, usize),
     began: Duration,
@@ -238,7 +249,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             lease: visit.hold.lease().clone(),
             quota: visit.visitor.options.quota,
             now: visit.now,
-            waits: is_by_links(rung),
+            waits: follows(visit, rung),
+            gate: Arc::clone(&visit.gate),
         };
         let known = visit.visitor.store.publisher(&visit.origin)?.map_or(0, |it| it.pages);
         let n_room = visit.visitor.options.quota.pages.saturating_sub(known);
@@ -248,8 +260,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let crew = Crew::start(writer, if is_paced { 1 } else { n_cores })?;
         let began = visit.visitor.client.means().clock.moment();
         Ok(Self {
+            follows: follows(visit, rung),
             visit,
-            rung,
             frontier,
             healthy,
             probe,
@@ -268,6 +280,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             depth: 0,
             open: BTreeMap::new(),
             pending: BTreeMap::new(),
+            contents: HashMap::new(),
+            variants: (BTreeMap::new(), 0),
             unsaved: (0, 0),
             n_room,
             n_new: 0,
@@ -275,53 +289,6 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             began,
             committed: began,
         })
-    }
-
-    /// Pages whose ARC entries have snapshots need no request (ARC-058).
-    async fn take_snapshots(&mut self) -> Result<(), VisitError> {
-        let mut after: Option<String> = None;
-        while let Some(entries) = urls::entries(self.visit, &mut after)? {
-            for entry in entries.iter().filter(|entry| entry.ai_snapshot.is_some()) {
-                let key = entry.url.key();
-                if self.healthy.has(key) {
-                    continue;
-                }
-                match self.visit.gate.judge(key) {
-                    None => {}
-                    Some(Withheld::Robots) => {
-                        self.visit.report.leave_out("robots.txt forbids it");
-                        continue;
-                    }
-                    Some(_) => {
-                        self.visit.report.leave_out("it is not for us");
-                        continue;
-                    }
-                }
-                if let Some(page) = self.snapshot(entry)? {
-                    self.crew.write(Write::Page(Box::new(page))).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The page of a snapshot, where it is not the one that is here.
-    fn snapshot(&self, entry: &rutter_arc::Entry<'_>) -> Result<Option<page::Ready>, VisitError> {
-        let (visit, store) = (&*self.visit, &self.visit.visitor.store);
-        let key = entry.url.key();
-        let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-        let mark = store.validator(&Mark::Arc.of(key))?.and_then(|mark| mark.etag);
-        let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
-        let has_words = row.as_ref().is_some_and(|row| row.withheld.is_none());
-        if has_words && checksum.is_some() && mark == checksum {
-            return Ok(None);
-        }
-        let page = page::of_snapshot(entry, row.as_ref(), visit.now);
-        Ok(page.map(|page| {
-            let url = Mark::Arc.of(key);
-            let mark = Validator { url, etag: checksum, last_modified: None, checked: visit.now };
-            page::Ready { marks: vec![mark], ..page }
-        }))
     }
 
     async fn run(&mut self) -> Result<(), VisitError> {
@@ -335,7 +302,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             }
             while asking.len() < most && !self.is_stopped {
                 if most_pages <= self.n_asked {
-                    self.close();
+                    self.close(LeftOut::PAGE_LIMIT);
+                } else if self.is_late() {
+                    self.close(LeftOut::TIME_LIMIT);
                 }
                 let Some(target) = self.frontier.next() else { break };
                 if !self.ask(&target, &mut asking)? {
@@ -351,14 +320,27 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 self.learn().await?;
                 continue;
             }
-            let Some(note) = self.crew.wait().await? else { return Ok(()) };
-            self.take_note(note, &mut asking).await?;
+            if let Some(note) = self.crew.wait().await? {
+                self.take_note(note, &mut asking).await?;
+                continue;
+            }
+            let has_more = !self.is_stopped && self.frontier.release_spellings();
+            if !has_more && !self.settle_variants(&mut asking).await? {
+                return Ok(());
+            }
         }
     }
 
+    /// Whether the crawl took as long as it may.
+    fn is_late(&self) -> bool {
+        let time = self.visit.visitor.options.limits.time;
+        let moment = self.visit.visitor.client.means().clock.moment();
+        time.is_some_and(|time| self.began + time <= moment)
+    }
+
     /// Nothing more is asked for.
-    fn close(&mut self) {
-        self.frontier.close();
+    fn close(&mut self, why: LeftOut) {
+        self.frontier.close(why);
         if let Some((wanted, ..)) = &mut self.sample {
             wanted.clear();
         }
@@ -385,19 +367,20 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         }
         let written = written?;
         visit.report.withheld += written.withheld;
-        if is_by_links(self.rung) {
+        for key in &written.beyond {
+            visit.report.list_left_out(key, LeftOut::QUOTA);
+        }
+        if self.follows {
             open.extend(written.beyond.into_iter().map(|key| (key, 1)));
         }
         visit.no_room(written.without_room);
         let n_beyond = written.over_quota + self.n_beyond;
         let n_open = n_open + written.over_quota;
         if 0 < n_beyond {
+            visit.report.count_left_out(LeftOut::QUOTA, n_beyond);
             let text = format!("new pages beyond the quota of pages: {n_beyond}");
             let origin = visit.origin.clone();
             visit.report.trouble(&origin, Kind::Policy, text);
-        }
-        for (reason, n) in &frontier.left_out {
-            *visit.report.left_out.entry(reason.clone()).or_default() += n;
         }
         // Some pages always fail; where most do, it is the site.
         if !is_stopped && self.n_asked < 2 * self.n_failed {
@@ -436,8 +419,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return Ok(false);
         }
         if visit.gate.judge(key) == Some(Withheld::Consent) {
-            visit.report.leave_out("it is not for us");
-            if is_by_links(self.rung) {
+            visit.report.leave_out(key, LeftOut::CONSENT);
+            if self.follows {
                 self.open.insert(key.to_owned(), target.depth);
             }
             return Ok(false);
@@ -453,6 +436,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                 marked(Mark::Withheld)?.filter(|it| is_still_withheld(visit.now, row, it))
             }
             Some(_) => store.validator(key)?,
+            None if variant::is_widowed(visit, key)? => None,
             None => marked(Mark::Left)?.filter(|it| is_recent(visit.now, it)),
         };
         // Rules that kept the words from us and no longer do.
@@ -460,13 +444,19 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             || row.as_ref().is_some_and(|row| match row.withheld {
                 Some(Withheld::Robots | Withheld::Foreign) => true,
                 Some(Withheld::Quota) => visit.news.has_more_room,
+                Some(Withheld::Scope) => visit.news.has_other_scope,
                 _ => false,
             });
-        if !is_again && is_current(visit.now, target, row.as_ref(), known.as_ref()) {
+        let fetched_with = marked(Mark::Lastmod)?;
+        let is_current =
+            is_current(visit.now, target, row.as_ref(), known.as_ref(), fetched_with.as_ref());
+        if !is_again && is_current {
             self.n_done += 1;
             if row.is_none() {
                 let why = why_left(visit, key)?;
-                visit.report.leave_out(why);
+                self.leave_out_known(key, why);
+            } else {
+                self.list_canonical(key)?;
             }
             return Ok(false);
         }
@@ -474,7 +464,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             // It would be thrown away.
             self.n_beyond += 1;
             self.n_open += 1;
-            if is_by_links(self.rung) {
+            visit.report.list_left_out(key, LeftOut::QUOTA);
+            if self.follows {
                 self.open.insert(key.to_owned(), target.depth);
             }
             return Ok(false);
@@ -490,7 +481,9 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let is_conditional = !target.is_fresh
             && !is_again
             && row.as_ref().is_none_or(|row| {
-                row.source != Source::Scp && (is_withheld || row.withheld.is_none())
+                let is_asked_by_tag =
+                    matches!(row.withheld, None | Some(Withheld::Shell | Withheld::Scope));
+                row.source != Source::Scp && (is_withheld || is_asked_by_tag)
             });
         let known = known
             .filter(|_| is_conditional)
@@ -501,7 +494,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             ..Request::new(target.url.clone(), What::Page)
         };
         self.n_asked += 1;
-        if is_by_links(self.rung) && row.is_none() {
+        if self.follows && row.is_none() {
             self.pending.insert(key.to_owned(), target.depth);
         }
         let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
@@ -558,7 +551,29 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let token = self.visit.visitor.client.settings().token().to_owned();
         let said = self.visit.gate.signals(url.key());
         let (template, now) = (self.template.clone(), self.visit.now);
-        Raw { url, answer, row, said, template, token, now, marks, instead_of: None }
+        let most_links = self.visit.visitor.options.limits.links_per_page;
+        let has_mark = |mark: Mark| {
+            let known = self.visit.visitor.store.validator(&mark.of(url.key()));
+            known.is_ok_and(|known| known.is_some_and(|it| it.etag.is_some()))
+        };
+        let has_training_mark = has_mark(Mark::Training);
+        let has_snapshot_mark = has_mark(Mark::Snapshot);
+        Raw {
+            url,
+            answer,
+            row,
+            said,
+            template,
+            token,
+            now,
+            marks,
+            most_links,
+            has_training_mark,
+            has_snapshot_mark,
+            twin_of: None,
+            merges_variants: self.visit.visitor.options.limits.merges_variants,
+            instead_of: None,
+        }
     }
 
     /// Gives a page to the workers, or keeps it until the templates are known.
@@ -594,44 +609,40 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         note: Note,
         asking: &mut JoinSet<Asked>,
     ) -> Result<(), VisitError> {
-        if let Some(Failed { url, why, known, had_row, is_gone }) = note.failed {
-            self.n_open += 1;
-            if let Some(Validators { etag, last_modified }) = known {
-                let (key, checked) = (url.key(), self.visit.now);
-                let (left, told) = (Mark::Left.of(key), Mark::Why.of(key));
-                let left = Validator { url: left, etag, last_modified, checked };
-                let etag = Some(why.clone());
-                let told = Validator { url: told, etag, last_modified: None, checked };
-                self.crew.write(Write::Mark(vec![left, told])).await?;
-            }
-            if is_gone {
-                self.gone.insert(url.key().to_owned());
-            }
-            self.depth = note.depth;
-            self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
-            self.settled(url.key()).await?;
-            self.visit.report.leave_out(why);
+        if let Some(failed) = note.failed {
+            self.take_failed(failed, note.depth).await?;
         }
-        if is_by_links(self.rung) && note.depth < DEEPEST {
+        if self.follows {
             for link in &note.links {
                 self.frontier.follow(link, note.depth + 1);
             }
-            if 0 < note.n_more_links {
-                let left_out = &mut self.visit.report.left_out;
-                *left_out.entry(TOO_MANY_LINKS.to_owned()).or_default() += note.n_more_links;
+            for link in &note.more_links {
+                self.frontier.leave_link(link, note.depth + 1);
             }
         }
         if let Some((page, twin)) = note.twin {
             self.ask_twin(page, &twin, asking).await?;
         }
+        if let Some((key, content)) = note.content {
+            self.contents.insert(key, content);
+        }
+        if let Some(variant) = note.variant {
+            self.take_variant(variant, asking).await?;
+        }
         if let Some(page) = note.page {
-            self.pending.remove(&page.key);
-            self.unsaved.0 += 1;
-            self.unsaved.1 += page.line.len();
-            self.crew.write(Write::Page(page)).await?;
-            if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
-                self.save().await?;
-            }
+            self.keep_page(page).await?;
+        }
+        Ok(())
+    }
+
+    /// Has a page written whose links are known.
+    async fn keep_page(&mut self, page: Box<page::Ready>) -> Result<(), VisitError> {
+        self.pending.remove(&page.key);
+        self.unsaved.0 += 1;
+        self.unsaved.1 += page.line.len();
+        self.crew.write(Write::Page(page)).await?;
+        if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
+            self.save().await?;
         }
         Ok(())
     }
@@ -639,7 +650,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     /// On a walk by links: keeps what is still to be followed, and only then
     /// the pages that lead there. They may never tell again.
     async fn save(&mut self) -> Result<(), VisitError> {
-        if is_by_links(self.rung) {
+        if self.follows {
             urls::keep_left(self.visit, &self.frontier, [&self.pending, &self.open])?;
             self.unsaved = (0, 0);
             self.crew.write(Write::Commit).await?;
@@ -653,7 +664,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         if moment < self.committed + COMMITTED_EVERY {
             return Ok(());
         }
-        if is_by_links(self.rung) {
+        if self.follows {
             self.save().await?;
             self.committed = moment;
         } else if self.crew.try_write(Write::Commit) {
@@ -663,12 +674,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
     }
 }
 
-/// Why a link is not remembered.
-const TOO_MANY_LEFT: &str = "more links than are remembered for the next visit";
-/// Why a link is not followed.
-const TOO_MANY_LINKS: &str = "the page has too many links";
 /// Why a listed address is passed over that was no page and is as it was.
-pub(crate) fn why_left(visit: &Visit<'_>, key: &str) -> Result<String, VisitError> {
+pub(crate) fn why_left(visit: &Visit<'_>, key: &str) -> Result<LeftOut, VisitError> {
     let why = visit.visitor.store.validator(&Mark::Why.of(key))?.and_then(|mark| mark.etag);
-    Ok(why.unwrap_or_else(|| "it was no page, and has not changed".to_owned()))
+    Ok(why.and_then(|why| LeftOut::parse(&why)).unwrap_or(LeftOut::UNCHANGED))
 }

@@ -9,14 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rutter_extract::{Sketch, Templates};
-use rutter_fetch::{Body, Validators};
+use rutter_fetch::{Body, Validators, decode};
 use rutter_page::PageUrl;
+use rutter_store::Validator;
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::VisitError;
+use crate::left_out::LeftOut;
+use crate::mark::Mark;
 use crate::page::{self, Raw, Ready};
 use crate::writer::{Write, Writer, Written};
 
@@ -39,23 +42,40 @@ const PACKED: usize = 6;
 pub(crate) struct Note {
     pub(crate) depth: u32,
     pub(crate) links: Vec<String>,
-    /// Links of the page beyond these.
-    pub(crate) n_more_links: u64,
+    /// Links of the page beyond those that are followed.
+    pub(crate) more_links: Vec<String>,
+    /// Numbers for the key of the page and for its content.
+    pub(crate) content: Option<(u64, u64)>,
     /// The page, where it is written only after its links are known.
     pub(crate) page: Option<Box<Ready>>,
     /// The page as it was read, and where a twin is that may say more.
     pub(crate) twin: Option<(Box<Ready>, String)>,
     /// The page that is none.
     pub(crate) failed: Option<Failed>,
+    /// The page, where it names another URL of its own as canonical.
+    pub(crate) variant: Option<Box<Variant>>,
+}
+
+/// A page that is stored unless the page it names as canonical is, with the
+/// same content.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) page: Box<Ready>,
+    pub(crate) of: String,
+    pub(crate) depth: u32,
+    /// What to report where it is not stored.
+    pub(crate) failed: Failed,
 }
 
 /// An answer that is no page.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) url: PageUrl<'static>,
-    pub(crate) why: String,
+    pub(crate) why: LeftOut,
     /// How to ask whether it still is none, where that is worth remembering.
     pub(crate) known: Option<Validators>,
+    /// `lastmod` it was fetched with.
+    pub(crate) lastmod: Option<Validator>,
     /// Whether there was a page in the replica, and whether it is no more.
     pub(crate) had_row: bool,
     pub(crate) is_gone: bool,
@@ -223,7 +243,7 @@ impl Crew {
 /// The room that reading a page takes.
 fn room_of(raw: &Raw) -> u32 {
     let Body::Memory(bytes) = &raw.answer.body else { return 1 };
-    let is_packed = raw.answer.fields.content_encoding.is_some();
+    let is_packed = raw.answer.fields.content_encoding.is_some() || decode::is_coded(bytes);
     let size = bytes.len().saturating_mul(if is_packed { PACKED } else { 1 });
     u32::try_from(size >> 10).unwrap_or(ROOM).clamp(1, ROOM)
 }
@@ -280,8 +300,19 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> O
     let (url, validators) = (raw.url.clone(), raw.answer.validators.clone());
     let had_row = raw.row.is_some();
     let has_words = raw.row.as_ref().is_some_and(|row| row.withheld.is_none());
-    let links = Vec::new();
-    let nothing = Note { depth, links, n_more_links: 0, page: None, twin: None, failed: None };
+    let lastmod = Mark::Lastmod.of(url.key());
+    let lastmod = raw.marks.iter().find(|mark| mark.url == lastmod).cloned();
+    let (links, more_links) = (Vec::new(), Vec::new());
+    let nothing = Note {
+        depth,
+        links,
+        more_links,
+        content: None,
+        page: None,
+        twin: None,
+        failed: None,
+        variant: None,
+    };
     let write = |page: Box<Ready>| writes.blocking_send(Write::Page(page)).ok();
     if let Some(page) = raw.instead_of.take() {
         // What a twin says of its own use is about the twin.
@@ -296,8 +327,15 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> O
     match page::read(raw) {
         Ok(mut page) => {
             let links = std::mem::take(&mut page.links);
-            let n_more_links = page.n_more_links;
-            let note = Note { links, n_more_links, ..nothing };
+            let more_links = std::mem::take(&mut page.more_links);
+            if let Some(of) = page.variant_of.take() {
+                let (why, known) = (LeftOut::alias(of.clone()), Some(validators));
+                let failed = Failed { url, why, known, lastmod, had_row, is_gone: had_row };
+                let variant = Some(Box::new(Variant { page: Box::new(page), of, depth, failed }));
+                return Some(Note { links, more_links, variant, ..nothing });
+            }
+            let content = page.comparable();
+            let note = Note { links, more_links, content, ..nothing };
             let page = Box::new(page);
             Some(match page.twin.clone() {
                 Some(twin) => Note { twin: Some((page, twin)), ..note },
@@ -308,16 +346,16 @@ fn work(mut raw: Raw, depth: u32, writes: &Sender<Write>, hands_back: bool) -> O
                 }
             })
         }
-        Err(page::Nothing { why, withheld, links, n_more_links }) => {
+        Err(page::Nothing { why, withheld, links, more_links }) => {
             if let Some(withheld) = withheld.filter(|_| has_words) {
                 let key = url.key().to_owned();
                 writes.blocking_send(Write::Withhold(key, withheld, Vec::new())).ok()?;
             }
             let known = why.is_lasting().then_some(validators);
             let is_gone = had_row && why.is_other();
-            let why = why.to_string();
-            let failed = Some(Failed { url, why, known, had_row, is_gone });
-            Some(Note { links, n_more_links, failed, ..nothing })
+            let why = LeftOut::from(why);
+            let failed = Some(Failed { url, why, known, lastmod, had_row, is_gone });
+            Some(Note { links, more_links, failed, ..nothing })
         }
     }
 }
@@ -356,6 +394,11 @@ mod tests {
             token: "Rutter".into(),
             now,
             marks: Vec::new(),
+            most_links: 10,
+            has_training_mark: false,
+            has_snapshot_mark: false,
+            merges_variants: true,
+            twin_of: None,
             instead_of: None,
         }
     }
@@ -368,9 +411,11 @@ mod tests {
         let lease = store.lease(publisher, now, now.plus_seconds(60)).unwrap();
         // Lost before anything is committed.
         store.release(lease.clone()).unwrap();
-        let mut crew =
-            Crew::start(Writer { store, lease, quota: Quota::USUAL, now, waits: false }, 2)
-                .unwrap();
+        let mut crew = Crew::start(
+            Writer { store, lease, quota: Quota::USUAL, now, waits: false, gate: Arc::default() },
+            2,
+        )
+        .unwrap();
         crew.read(raw("/a"), 0).await.unwrap();
         assert!(crew.wait().await.unwrap().is_some());
         crew.write(Write::Commit).await.unwrap();

@@ -15,8 +15,20 @@ use rutter_store::{CommitError, LeaseError, QueryError, StageError, WriteError};
 #[non_exhaustive]
 pub enum VisitError {
     /// The address is not one of a site.
-    #[error("{0}: not the address of a site")]
+    #[error("cannot sync {0}: it is not an http or https address with a host")]
     Site(String),
+    /// A narrower scope would take the content of most pages.
+    #[error(
+        "cannot narrow the scope of {origin}: {outside} of {pages} pages would lose their content"
+    )]
+    Scope {
+        /// The site.
+        origin: String,
+        /// Pages that have content and are outside.
+        outside: u64,
+        /// Pages of the site in the replica.
+        pages: u64,
+    },
     /// There is nothing of the site that could be audited.
     #[error("{0} is not in the replica: sync it first")]
     Unknown(String),

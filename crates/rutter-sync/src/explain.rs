@@ -110,7 +110,7 @@ impl Visitor {
                 return Ok(Answered { unasked: Some(why), no_page: None });
             }
         };
-        statements.extend(consent::of_fields(&answer.fields, token));
+        statements.extend(consent::of_fields(&answer.fields, token, answer.at));
         let text = answer.text(What::Page).unwrap_or_default();
         let options =
             Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };
@@ -119,7 +119,7 @@ impl Visitor {
             Some(page::Text::Markdown) => markdown(&text, &options),
             _ => html(&text, &options),
         };
-        statements.extend(consent::of_metas(&read.facts.robots, token));
+        statements.extend(consent::of_page(&read, token, answer.at));
         let is_ours = answer.url.origin() == url.origin();
         let no_page = if !answer.is_new() {
             Some(format!("status {}", answer.status))

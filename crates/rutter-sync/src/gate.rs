@@ -12,6 +12,7 @@ use rutter_signpost::robots::Robots;
 use rutter_store::{PublisherId, QueryError, Store, Withheld};
 
 use crate::consent::{Signals, Statement};
+use crate::scope::Scope;
 use crate::visit::PIECE;
 
 /// The rules for pages, read or delivered.
@@ -23,12 +24,23 @@ pub(crate) struct Gate {
     signals: Signals,
     /// Pages that ARC closes.
     closed: BTreeSet<String>,
+    scope: Scope,
 }
 
 impl Gate {
     pub(crate) fn new(origin: &str, aliases: &[String]) -> Self {
         let hosts = aliases.iter().map(String::as_str).chain([origin]).map(host_of);
         Self { hosts: hosts.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// Limits the pages that are wanted.
+    pub(crate) fn limit(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
+    /// Which pages are wanted.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// Hosts with ports that belong to the site.
@@ -90,8 +102,18 @@ impl Gate {
         if self.closed.contains(key) || self.signals.withholds(target_of(key)) {
             return Some(Withheld::Consent);
         }
-        let (robots, token) = self.robots.as_ref()?;
-        (!robots.is_allowed(token, target_of(key))).then_some(Withheld::Robots)
+        let is_forbidden =
+            |(robots, token): &(Robots, String)| !robots.is_allowed(token, target_of(key));
+        if self.robots.as_ref().is_some_and(is_forbidden) {
+            return Some(Withheld::Robots);
+        }
+        (!self.scope.has_url(key)).then_some(Withheld::Scope)
+    }
+
+    /// Why a page in this language may not keep its content.
+    pub(crate) fn judge_page(&self, key: &str, language: &str) -> Option<Withheld> {
+        let is_inside = self.scope.has_language(language);
+        self.judge(key).or((!is_inside).then_some(Withheld::Scope))
     }
 }
 
@@ -102,7 +124,7 @@ fn host_of(address: &str) -> &str {
 }
 
 /// Path and query of an address.
-fn target_of(key: &str) -> &str {
+pub(crate) fn target_of(key: &str) -> &str {
     let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
     rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
 }

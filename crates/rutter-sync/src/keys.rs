@@ -38,6 +38,10 @@ impl Keys {
         self.0.len()
     }
 
+    pub(crate) fn remove(&mut self, address: &str) {
+        self.0.remove(&number(address));
+    }
+
     /// Takes addresses out; tells whether there were any of them.
     pub(crate) fn take_out(&mut self, others: &Self) -> bool {
         let before = self.0.len();

@@ -12,8 +12,8 @@ use rutter_page::Timestamp;
 use rutter_signpost::sitemap::Entry;
 use serde::{Deserialize, Serialize};
 
-/// Addresses that are kept of all sitemaps together.
-const MOST_LISTED: usize = 2_000_000;
+use crate::left_out::MOST_URLS;
+use crate::limits::CrawlLimits;
 
 /// An address in a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +26,16 @@ pub(crate) struct Listed {
 }
 
 /// Everything that was come upon.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Gathered {
+    /// Addresses that are kept of all sitemaps together.
+    most_listed: usize,
     /// By sitemap.
     pub(crate) listed: BTreeMap<String, Vec<Listed>>,
     n_listed: usize,
-    /// Addresses beyond what is kept.
+    /// Addresses beyond what is kept, and some of them.
     pub(crate) n_over: u64,
+    pub(crate) over: Vec<String>,
     arc: BTreeMap<String, Lines>,
     pub(crate) spxi: BTreeMap<String, Vec<u8>>,
 }
@@ -51,8 +54,11 @@ impl PageSink for Gathered {
             Some(listed) => listed,
             None => self.listed.entry(sitemap.to_owned()).or_default(),
         };
-        if MOST_LISTED <= self.n_listed {
+        if self.most_listed <= self.n_listed {
             self.n_over += 1;
+            if self.over.len() < MOST_URLS {
+                self.over.push(entry.loc.clone());
+            }
             return;
         }
         self.n_listed += 1;
@@ -82,6 +88,19 @@ impl PageSink for Gathered {
 }
 
 impl Gathered {
+    /// Nothing so far.
+    pub(crate) fn new(limits: &CrawlLimits) -> Self {
+        Self {
+            most_listed: limits.sitemap_urls,
+            listed: BTreeMap::new(),
+            n_listed: 0,
+            n_over: 0,
+            over: Vec::new(),
+            arc: BTreeMap::new(),
+            spxi: BTreeMap::new(),
+        }
+    }
+
     /// The entries of an ARC sitemap; `None` where it was not read now.
     ///
     /// A sitemap that moved is known by where it came from in the end.

@@ -36,6 +36,12 @@ pub(crate) enum Mark {
     Moved,
     /// That it was asked for in vain.
     Tried,
+    /// `lastmod` of its sitemap entry when it was fetched.
+    Lastmod,
+    /// What the page itself says about training models on it.
+    Training,
+    /// The ARC snapshot that its `data-ai-*` attributes make.
+    Snapshot,
 }
 
 impl Mark {
@@ -49,23 +55,49 @@ impl Mark {
             Self::Why => "why",
             Self::Moved => "moved",
             Self::Tried => "tried",
+            Self::Lastmod => "lastmod",
+            Self::Training => "ai-train",
+            Self::Snapshot => "snapshot",
         };
         format!("{word}:{key}")
     }
 }
 
-/// Whether a list says that a page is as it was when we read it.
+/// The mark that an address was fetched while its sitemap had this `lastmod`.
+pub(crate) fn lastmod_mark(key: &str, lastmod: Timestamp, now: Timestamp) -> Validator {
+    let etag = Some(lastmod.to_string());
+    Validator { url: Mark::Lastmod.of(key), etag, last_modified: None, checked: now }
+}
+
+/// The mark of what a page says about training: `yes`, `no`, or nothing.
+pub(crate) fn training_mark(key: &str, trains: Option<bool>, now: Timestamp) -> Validator {
+    let etag = trains.map(|trains| if trains { "yes" } else { "no" }.to_owned());
+    Validator { url: Mark::Training.of(key), etag, last_modified: None, checked: now }
+}
+
+/// Whether `lastmod` is the value that an address was last fetched with.
+///
+/// Another value is a change, even one older than the last fetch: sites set
+/// `lastmod` late, or to the time of an edit that was published later.
+pub(crate) fn is_same_lastmod(lastmod: Timestamp, fetched_with: Option<&Validator>) -> bool {
+    fetched_with.is_some_and(|mark| mark.etag.as_deref() == Some(&lastmod.to_string()))
+}
+
+/// Whether a list says that a page is as it was when it was fetched.
+/// `fetched_with` is the [`Mark::Lastmod`] of the page.
 pub(crate) fn is_current(
     now: Timestamp,
     target: &Target,
     row: Option<&PageRow>,
     known: Option<&Validator>,
+    fetched_with: Option<&Validator>,
 ) -> bool {
     let Some(lastmod) = target.lastmod.filter(|_| target.checksum.is_none()) else { return false };
     if let Some(row) = row.filter(|row| row.source == Source::Scp) {
         return lastmod <= row.modified;
     }
-    known.is_some_and(|known| lastmod <= known.checked && is_recent(now, known))
+    let is_same = is_same_lastmod(lastmod, fetched_with);
+    known.is_some_and(|known| is_same && lastmod <= known.checked && is_recent(now, known))
 }
 
 /// Whether what is remembered may stand in for a question.

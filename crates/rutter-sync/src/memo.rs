@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::VisitError;
 use crate::plan::Following;
+use crate::scope::ScopeRules;
 
 /// The newest form we write.
 const VERSION: u32 = 1;
@@ -33,6 +34,10 @@ pub(crate) struct Memo {
     /// Digest of the robots.txt by which delivered pages were judged.
     #[serde(default)]
     pub(crate) robots: Option<String>,
+    /// The robots.txt that was read last, where it has `Content-Signal` lines,
+    /// and what it calls us.
+    #[serde(default)]
+    pub(crate) signals: Option<(String, String)>,
     /// Sections whose verified lines were replaced by what pages say, or whose
     /// words were taken away and may be kept again: only a snapshot tells all.
     #[serde(default)]
@@ -68,6 +73,9 @@ pub(crate) struct Memo {
     /// The quota of bytes beyond which pages lost their words.
     #[serde(default)]
     pub(crate) quota: Option<u64>,
+    /// The scope of the last sync; `None` where every page was wanted.
+    #[serde(default)]
+    pub(crate) scope: Option<ScopeRules>,
     /// When every sitemap was read last, also those that are not read for
     /// collections.
     #[serde(default)]
@@ -107,6 +115,30 @@ pub(crate) struct ArcMemo {
     /// To ask for that day's changes again with; `None` where the whole
     /// sitemap was read last.
     pub(crate) delta: Option<rutter_fetch::Validators>,
+    /// The moment up to which all changes are in the replica, by the
+    /// publisher's clock.
+    #[serde(default)]
+    pub(crate) until: Option<Timestamp>,
+    /// When the whole sitemap was asked for last.
+    #[serde(default)]
+    pub(crate) whole: Option<Timestamp>,
+    /// The file that says when the sitemap last changed.
+    #[serde(default)]
+    pub(crate) pointer: PointerMemo,
+}
+
+/// What is known of the pointer to an ARC sitemap (D53).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PointerMemo {
+    /// It was not asked for.
+    #[default]
+    Unknown,
+    /// There is none, or it says nothing useful: not asked for again before the
+    /// whole sitemap is.
+    Useless,
+    /// When the sitemap changed, as it said, and how to ask again.
+    Known(Timestamp, rutter_fetch::Validators),
 }
 
 impl Memo {

@@ -1,9 +1,13 @@
 //! How sites are visited, and who watches.
 
+use std::time::Duration;
+
 use rutter_scp::MassDeletion;
 use rutter_store::Quota;
 
+use crate::limits::CrawlLimits;
 use crate::plan::{Plan, Policy};
+use crate::scope::Scope;
 
 /// How sites are visited.
 #[derive(Debug, Clone)]
@@ -16,12 +20,18 @@ pub struct Options {
     pub mass_deletion: MassDeletion,
     /// Other origins that are the same site (D88).
     pub aliases: Vec<String>,
+    /// Which pages are wanted.
+    pub scope: Scope,
+    /// Whether links are followed beside a sitemap.
+    pub follows_links: bool,
     /// Whether pages that robots.txt forbids us are used when a collection
     /// delivers them (D93). Off unless somebody says so.
     pub ignores_robots_on_delivered: bool,
     /// Pages that are asked for one by one in a visit, where there are no
     /// collections.
     pub most_pages: u64,
+    /// Bounds of a crawl beside the number of pages.
+    pub limits: CrawlLimits,
     /// Seconds after which a spool that nobody finished is taken away.
     pub spools_kept: i64,
 }
@@ -33,8 +43,11 @@ impl Default for Options {
             quota: Quota::USUAL,
             mass_deletion: MassDeletion::Refused,
             aliases: Vec::new(),
+            scope: Scope::default(),
+            follows_links: false,
             ignores_robots_on_delivered: false,
             most_pages: 100_000,
+            limits: CrawlLimits::default(),
             spools_kept: 7 * 86_400,
         }
     }
@@ -46,6 +59,12 @@ impl Default for Options {
 pub enum Event<'e> {
     /// The site is being looked at.
     Looking,
+    /// The host asks for more seconds between requests than we wait: pages
+    /// are not fetched one by one, only collections are looked for (D52).
+    Slow {
+        /// How many it asks for.
+        delay: Duration,
+    },
     /// This is going to be done.
     Planned(&'e Plan),
     /// A file is being fetched.

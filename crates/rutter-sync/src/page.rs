@@ -7,18 +7,20 @@ use std::borrow::Cow;
 
 use rutter_arc::Entry as ArcEntry;
 use rutter_extract::{Extraction, Limits, Options, Sketch, Use, html, markdown};
-use rutter_fetch::{Body, Fetched, What};
+use rutter_fetch::{Body, Fetched, What, decode};
 use rutter_page::{LanguageTag, LineDigest, PageUrl, Timestamp, Tree};
 use rutter_store::{Item, PageRow, Source, Withheld};
 use serde::Serialize;
 
 use crate::consent::{self, Statement};
-use crate::mark::Mark;
+use crate::keys::number;
+use crate::left_out::LeftOut;
+use crate::mark::{Mark, training_mark};
+use crate::variants::Twin;
+use crate::{shell, snapshot, variants};
 
 /// A date that is this close to the answer was made for it, in seconds.
 const UNSTABLE: i64 = 300;
-/// Links that are followed from one page: more than people put on any.
-const MOST_LINKS: usize = 10_000;
 /// A twin is asked for where the page itself is read with less certainty.
 const UNSURE: f32 = 0.5;
 
@@ -38,6 +40,16 @@ pub(crate) struct Raw {
     pub(crate) now: Timestamp,
     /// What marks the page as read, for later visits.
     pub(crate) marks: Vec<rutter_store::Validator>,
+    /// Links that are followed from the page.
+    pub(crate) most_links: usize,
+    /// Whether it is known what the page says about training, and whether
+    /// there is a snapshot of its own.
+    pub(crate) has_training_mark: bool,
+    pub(crate) has_snapshot_mark: bool,
+    /// Whether variants of a URL are one page.
+    pub(crate) merges_variants: bool,
+    /// The page that this URL is another spelling of.
+    pub(crate) twin_of: Option<Twin>,
     /// The page as it was read, where these are the words of its twin.
     pub(crate) instead_of: Option<Box<Ready>>,
 }
@@ -51,10 +63,22 @@ pub(crate) enum NoPage {
     Empty,
     #[error("it only leads on")]
     Onward,
-    #[error("it has too many blocks")]
-    TooLong,
     #[error("it cannot be decoded")]
     Broken,
+    #[error("it is another URL of {0}")]
+    Alias(String),
+}
+
+impl From<NoPage> for LeftOut {
+    fn from(why: NoPage) -> Self {
+        match why {
+            NoPage::Type(name) => Self::media_type(name),
+            NoPage::Empty => Self::NO_TEXT,
+            NoPage::Onward => Self::REDIRECT_PAGE,
+            NoPage::Broken => Self::UNDECODABLE,
+            NoPage::Alias(page) => Self::alias(page),
+        }
+    }
 }
 
 impl NoPage {
@@ -66,7 +90,7 @@ impl NoPage {
     /// Whether the page that was there before is there no more. (One that is
     /// too long for us, or cannot be decoded, may be.)
     pub(crate) fn is_other(&self) -> bool {
-        matches!(self, Self::Type(_) | Self::Empty | Self::Onward)
+        matches!(self, Self::Type(_) | Self::Empty | Self::Onward | Self::Alias(_))
     }
 }
 
@@ -76,14 +100,14 @@ pub(crate) struct Nothing {
     pub(crate) why: NoPage,
     /// Whether it takes consent back all the same.
     pub(crate) withheld: Option<Withheld>,
-    /// Where it leads, and how many more links there are.
+    /// Links that may be followed, and those beyond the limit of a page.
     pub(crate) links: Vec<String>,
-    pub(crate) n_more_links: u64,
+    pub(crate) more_links: Vec<String>,
 }
 
 impl Nothing {
     fn of(why: NoPage, withheld: Option<Withheld>) -> Self {
-        Self { why, withheld, links: Vec::new(), n_more_links: 0 }
+        Self { why, withheld, links: Vec::new(), more_links: Vec::new() }
     }
 }
 
@@ -94,18 +118,29 @@ pub(crate) struct Ready {
     pub(crate) modified: Timestamp,
     pub(crate) title: String,
     pub(crate) language: String,
+    /// A number for its content.
+    pub(crate) content: u64,
+    /// The URL that it names as canonical, where that may be the same page.
+    pub(crate) variant_of: Option<String>,
     pub(crate) line: String,
     pub(crate) withheld: Option<Withheld>,
     pub(crate) source: Source,
-    /// Links that may be followed, and how many more there are.
+    /// Links that may be followed, and those beyond the limit of a page.
     pub(crate) links: Vec<String>,
-    pub(crate) n_more_links: u64,
+    pub(crate) more_links: Vec<String>,
     /// A twin in Markdown that says more than we could read.
     pub(crate) twin: Option<String>,
     pub(crate) marks: Vec<rutter_store::Validator>,
 }
 
 impl Ready {
+    /// Numbers for its key and its content, where the content is kept: only
+    /// then another URL may be left out as an alias of it.
+    pub(crate) fn comparable(&self) -> Option<(u64, u64)> {
+        let is_kept = matches!(self.withheld, None | Some(Withheld::Shell));
+        is_kept.then(|| (number(&self.key), self.content))
+    }
+
     pub(crate) fn item(&self) -> Item<'_> {
         Item {
             key: &self.key,
@@ -145,7 +180,7 @@ pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
 fn text(answer: &Fetched) -> Result<Cow<'_, [u8]>, NoPage> {
     match (&answer.body, &answer.fields.content_encoding) {
         // A long page need not lie here twice.
-        (Body::Memory(bytes), None) => Ok(Cow::Borrowed(bytes)),
+        (Body::Memory(bytes), None) if !decode::is_coded(bytes) => Ok(Cow::Borrowed(bytes)),
         _ => answer.text(What::Page).map(Cow::Owned).map_err(|_| NoPage::Broken),
     }
 }
@@ -160,9 +195,13 @@ pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
 
 /// Reads a page; why not where it cannot be.
 pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
-    let Raw { url, answer, row, mut said, template, token, now, mut marks, .. } = raw;
+    let (most_links, has_training_mark) = (raw.most_links, raw.has_training_mark);
+    let (has_snapshot_mark, merges) = (raw.has_snapshot_mark, raw.merges_variants);
+    let Raw { url, answer, row, mut said, template, token, now, mut marks, twin_of, .. } = raw;
     // Whatever comes, what its server says of its use counts.
-    said.extend(consent::of_fields(&answer.fields, &token));
+    let of_fields = consent::of_fields(&answer.fields, &token, now);
+    let trains = consent::training(&of_fields);
+    said.extend(of_fields);
     let nothing = |why| Nothing::of(why, consent::join(&said).withheld);
     let kind = kind(&answer).ok_or_else(|| nothing(not_a_page(&answer)))?;
     let text = text(&answer).map_err(nothing)?;
@@ -174,28 +213,30 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     let options = Options {
         charset: answer.fields.charset(),
         template,
-        limits: Limits::USUAL,
+        // The number of blocks is limited on the wire, not here (D36).
+        limits: Limits { blocks: usize::MAX, ..Limits::USUAL },
         ..Options::new(url.clone(), seen)
     };
     let mut extraction = match kind {
         Text::Html => html(&text, &options),
         Text::Markdown => markdown(&text, &options),
     };
-    said.extend(consent::of_metas(&extraction.facts.robots, &token));
+    said.extend(consent::of_page(&extraction, &token, now));
     let verdict = consent::join(&said);
     let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
-    let n_more_links = links.len().saturating_sub(MOST_LINKS) as u64;
-    links.truncate(MOST_LINKS);
+    let more_links = links.split_off(most_links.min(links.len()));
+    let canonical = merges.then(|| canonical(&extraction, url.key())).flatten();
+    let content = variants::content_of(&extraction.page);
+    let same = twin_of.filter(|twin| twin.content == content && twin.of != url.key());
     // One whose words are not kept need have none, or may have too many.
     let why = match extraction.page.content.len() {
         _ if verdict.withheld.is_some() => None,
-        0 => Some(NoPage::Empty),
+        0 if !shell::is_shell(&extraction, &text) => Some(NoPage::Empty),
         _ if extraction.only_leads_on() => Some(NoPage::Onward),
-        n_blocks if Limits::USUAL.blocks < n_blocks => Some(NoPage::TooLong),
-        _ => None,
+        _ => same.map(|twin| NoPage::Alias(twin.of)),
     };
     if let Some(why) = why {
-        return Err(Nothing { why, withheld: None, links, n_more_links });
+        return Err(Nothing { why, withheld: None, links, more_links });
     }
     // Nobody may be ahead of the clock.
     extraction.page.modified = extraction.page.modified.min(now);
@@ -204,6 +245,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         Some(row) => keep_date(&mut extraction, &row),
         None => extraction.page.to_line(),
     };
+    let is_shell = kind == Text::Html && shell::is_shell(&extraction, &text);
     let is_unsure = kind == Text::Html && extraction.confidence < UNSURE;
     let twin = extraction
         .facts
@@ -212,6 +254,15 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         .find(|it| it.media_type.as_deref() == Some("text/markdown"))
         .filter(|_| is_unsure && verdict.withheld.is_none())
         .map(|it| it.href.clone());
+    if trains.is_some() || has_training_mark {
+        marks.push(training_mark(url.key(), trains, now));
+    }
+    // ARC-060: the page's own attributes, where its content may be kept.
+    let is_open = verdict.withheld.is_none();
+    let snapshot = is_open.then(|| snapshot::of_page(&extraction)).flatten();
+    if snapshot.is_some() || has_snapshot_mark {
+        marks.push(snapshot::mark(url.key(), snapshot, now));
+    }
     if verdict.withheld.is_some() {
         for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
             mark.url = Mark::Withheld.of(url.key());
@@ -222,11 +273,13 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         modified: extraction.page.modified,
         title: extraction.page.title.to_string(),
         language: extraction.page.language.as_str().to_owned(),
+        content,
+        variant_of: canonical.filter(|_| is_open),
         line,
-        withheld: verdict.withheld,
+        withheld: verdict.withheld.or(is_shell.then_some(Withheld::Shell)),
         source: if kind == Text::Html { Source::Html } else { Source::Markdown },
         links,
-        n_more_links,
+        more_links,
         twin,
         marks,
     })
@@ -292,11 +345,13 @@ pub(crate) fn of_snapshot(
         modified,
         title: title.to_owned(),
         language: language.to_owned(),
+        content: 0,
+        variant_of: None,
         line,
         withheld: None,
         source: Source::Arc,
         links: Vec::new(),
-        n_more_links: 0,
+        more_links: Vec::new(),
         twin: None,
         marks: Vec::new(),
     })
@@ -312,6 +367,14 @@ fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     }
     extraction.page.modified = fresh.max(row.modified);
     extraction.page.to_line()
+}
+
+/// The page that this one may be a variant of, by its canonical link. A link to an
+/// unrelated page is no evidence: some sites name their home page everywhere.
+fn canonical(extraction: &Extraction, key: &str) -> Option<String> {
+    let canonical = PageUrl::parse(extraction.facts.canonical.as_deref()?).ok()?;
+    let canonical = canonical.key().to_owned();
+    (canonical != key && variants::is_alike(&canonical, key)).then_some(canonical)
 }
 
 fn links(extraction: &Extraction) -> Vec<String> {

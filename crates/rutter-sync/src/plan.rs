@@ -34,13 +34,11 @@ pub struct Policy {
     pub oldest: i64,
     /// Bytes of the largest file that is taken.
     pub largest: u64,
-    /// Seconds after which a plain publisher's snapshot is taken again, because
-    /// its deltas do not tell deletions (D27).
+    /// Age in seconds after which the snapshot of a section without a proved
+    /// state is fetched again, because plain deltas report no deletions (D27).
     pub plain_refresh: i64,
-    /// Deltas after which it is.
+    /// Number of deltas after which it is.
     pub plain_deltas: u64,
-    /// Seconds after which a chained publisher's snapshot is.
-    pub chained_refresh: i64,
     /// What a request costs, in bytes.
     pub request: u64,
     /// What the host's pace makes a request wait, in seconds.
@@ -57,7 +55,6 @@ impl Policy {
         largest: 2_000_000_000,
         plain_refresh: 7 * 86_400,
         plain_deltas: 30,
-        chained_refresh: 90 * 86_400,
         request: 32 << 10,
         wait: 1,
         second: 64 << 10,
@@ -153,6 +150,9 @@ pub struct Plan {
     pub unfollow: BTreeSet<String>,
     /// By section.
     pub steps: BTreeMap<String, Step>,
+    /// Sections with files to fetch, in the order in which they are fetched:
+    /// small and frequently updated ones first (SCP-185).
+    pub order: Vec<String>,
 }
 
 impl Plan {
@@ -248,8 +248,8 @@ pub enum Reason {
     Gap,
     /// States or counts are not what they should be.
     Broken,
-    /// The last snapshot is old: plain deltas tell no deletions, and no chain is
-    /// trusted for ever.
+    /// The last snapshot is old, and plain deltas report no deletions. Never
+    /// used while the state of the section is proved.
     RefreshByAge,
     /// Many deltas came since the last snapshot.
     RefreshByDeltas,

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use rutter_discover::Rung;
+use rutter_fetch::redacted;
 
+use crate::left_out::{LeftOut, MOST_URLS};
 use crate::plan::Reason;
 
-/// Different reasons that are told apart, and the bytes of one.
+/// Different reasons that are told apart.
 const MOST_REASONS: usize = 100;
-const LONGEST_REASON: usize = 400;
+/// Findings of one visit that are kept.
+const MOST_FINDINGS: usize = 1_000;
 
 /// What a visit came to.
 #[derive(Debug, Clone)]
@@ -33,8 +36,15 @@ pub struct Report {
     pub pages: u64,
     /// What was done about each section.
     pub sections: BTreeMap<String, SectionReport>,
-    /// What was not fetched, by reason.
-    pub left_out: BTreeMap<String, u64>,
+    /// Addresses that were found and are not in the replica, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// Some of these addresses.
+    pub(crate) left_out_urls: BTreeMap<String, LeftOut>,
+    /// Pages that links led to and no sitemap lists, where links are followed
+    /// beside a sitemap, and the first 1,000 of them.
+    pub n_unlisted: u64,
+    /// Their addresses.
+    pub unlisted: Vec<String>,
     /// Entities that were read; `None` where nothing new was said.
     pub entities: Option<u64>,
     /// ARC entries that were read; `None` where nothing new was said.
@@ -110,6 +120,9 @@ impl Report {
             pages: 0,
             sections: BTreeMap::new(),
             left_out: BTreeMap::new(),
+            left_out_urls: BTreeMap::new(),
+            n_unlisted: 0,
+            unlisted: Vec::new(),
             entities: None,
             arc: None,
             troubles: Vec::new(),
@@ -118,29 +131,60 @@ impl Report {
         }
     }
 
-    pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
-        let reason = reason.into();
-        // Reasons may hold what servers say.
-        let has_room = self.left_out.len() < MOST_REASONS && reason.len() <= LONGEST_REASON;
-        let is_known = self.left_out.contains_key(&reason);
-        let reason = if has_room || is_known { reason } else { "other reasons".to_owned() };
-        *self.left_out.entry(reason).or_default() += 1;
+    /// Counts an address that is left out, and lists it.
+    pub(crate) fn leave_out(&mut self, key: &str, why: LeftOut) {
+        self.list_left_out(key, why.clone());
+        self.count_left_out(why, 1);
+    }
+
+    /// Lists an address that is left out and is counted elsewhere.
+    pub(crate) fn list_left_out(&mut self, key: &str, why: LeftOut) {
+        if self.left_out_urls.len() < MOST_URLS {
+            self.left_out_urls.insert(key.to_owned(), why);
+        }
+    }
+
+    pub(crate) fn count_left_out(&mut self, why: LeftOut, n: u64) {
+        // Each alias has a detail of its own.
+        let why = if why.alias_of().is_some() { LeftOut::ALIAS } else { why };
+        // Details may hold what servers say.
+        let is_told = self.left_out.len() < MOST_REASONS || self.left_out.contains_key(&why);
+        let why = if is_told { why } else { LeftOut::OTHER };
+        *self.left_out.entry(why).or_default() += n;
+    }
+
+    /// How many addresses are left out, by code.
+    pub fn left_out_by_code(&self) -> BTreeMap<&'static str, u64> {
+        let mut by_code = BTreeMap::new();
+        for (why, n) in &self.left_out {
+            *by_code.entry(why.code()).or_default() += n;
+        }
+        by_code
     }
 
     pub(crate) fn trouble(&mut self, place: &str, kind: Kind, text: impl Into<String>) {
-        let (place, text) = (place.to_owned(), text.into());
+        let (place, text) = (redacted(place), redacted(&text.into()));
         self.troubles.push(Trouble { place, kind, text, is_mended: false });
     }
 
     /// The same, unless it was said of this place before. Without a kind it is
     /// a note: others have to know, and nothing can be done about it from here.
-    pub(crate) fn trouble_once(&mut self, place: &str, kind: Option<Kind>, text: String) {
+    pub(crate) fn trouble_once(&mut self, place: &str, kind: Option<Kind>, text: &str) {
+        let (place, text) = (redacted(place), redacted(text));
         if self.troubles.iter().any(|trouble| trouble.place == place) {
             return;
         }
-        let (place, is_mended) = (place.to_owned(), kind.is_none());
+        let is_mended = kind.is_none();
         let kind = kind.unwrap_or(Kind::Network);
         self.troubles.push(Trouble { place, kind, text, is_mended });
+    }
+
+    /// Keeps a finding of a file, without secrets in its address.
+    pub(crate) fn finding(&mut self, url: &str, finding: rutter_finding::Finding) {
+        if self.findings.len() < MOST_FINDINGS {
+            let detail = redacted(&finding.detail);
+            self.findings.push((redacted(url), rutter_finding::Finding { detail, ..finding }));
+        }
     }
 
     /// The gravest trouble that nothing mended.

@@ -21,12 +21,15 @@ use crate::frontier::is_file;
 use crate::gate::key_of;
 use crate::keys::{Keys, number};
 use crate::layers::Gathered;
-use crate::mark::{Mark, is_recent};
-use crate::urls;
+use crate::left_out::LeftOut;
+use crate::mark::{Mark, is_recent, is_same_lastmod};
 use crate::visit::{Visit, WEB};
+use crate::{left_out, urls};
 
-/// How often every sitemap is read, in seconds.
+/// How often every sitemap is read, in seconds; less often where collections
+/// prove that the replica has every page they have.
 const WHOLE_EVERY: i64 = 7 * 86_400;
+const WHOLE_EVERY_PROVED: i64 = 30 * 86_400;
 
 /// Listed pages whose reasons for not being here are told.
 const MOST_UNWANTED: usize = 100_000;
@@ -129,6 +132,7 @@ pub(crate) fn look(
         for key in unwanted {
             tell(visit, &key)?;
         }
+        left_out::keep(visit, true)?;
     }
     covered.write(&visit.shelf, COVERED, after)
 }
@@ -136,14 +140,14 @@ pub(crate) fn look(
 /// Notes why a listed page is not here.
 fn tell(visit: &mut Visit<'_>, key: &str) -> Result<(), VisitError> {
     let why = match visit.gate.judge(key) {
-        Some(Withheld::Robots) => "robots.txt forbids it".to_owned(),
-        Some(_) => "it is not for us".to_owned(),
-        None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => {
-            "it is a file and no page".to_owned()
-        }
+        Some(Withheld::Robots) => LeftOut::ROBOTS,
+        Some(Withheld::Scope) => LeftOut::SCOPE,
+        Some(_) => LeftOut::CONSENT,
+        None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => LeftOut::FILE,
         None => why_left(visit, key)?,
     };
-    *visit.memo.left_out.entry(why).or_default() += 1;
+    *visit.memo.left_out.entry(why.key()).or_default() += 1;
+    visit.report.list_left_out(key, why);
     Ok(())
 }
 
@@ -173,9 +177,13 @@ fn look_at_arc(visit: &mut Visit<'_>, covered: &mut Keys, arc: &str) -> Result<(
 }
 
 /// Sitemaps that were not read, because one before them has the collections,
-/// may list what these lack. They are read when a site is new, and once a week.
+/// may list what these lack. They are read when a site is new, and once a week;
+/// once a month where every section is proved.
 pub(crate) fn look_further(visit: &mut Visit<'_>, found: &Discovery) {
-    let is_due = |whole: Timestamp| WHOLE_EVERY <= visit.now.seconds_since(whole);
+    let sections = &visit.report.sections;
+    let is_proved = !sections.is_empty() && sections.values().all(|section| section.is_proved);
+    let every = if is_proved { WHOLE_EVERY_PROVED } else { WHOLE_EVERY };
+    let is_due = |whole: Timestamp| every <= visit.now.seconds_since(whole);
     if 0 < found.n_unread && visit.memo.whole.is_none_or(is_due) {
         visit.memo.rest.insert(String::new());
     }
@@ -208,6 +216,11 @@ fn is_wanted(visit: &Visit<'_>, key: &str, lastmod: Option<Timestamp>) -> Result
     }
     let left = visit.visitor.store.validator(&Mark::Left.of(key))?;
     let left = left.filter(|left| is_recent(visit.now, left));
-    let is_same = |left: Validator| lastmod.is_some_and(|lastmod| lastmod <= left.checked);
+    let fetched_with = visit.visitor.store.validator(&Mark::Lastmod.of(key))?;
+    let is_same = |left: Validator| {
+        lastmod.is_some_and(|lastmod| {
+            lastmod <= left.checked && is_same_lastmod(lastmod, fetched_with.as_ref())
+        })
+    };
     Ok(!left.is_some_and(is_same))
 }

@@ -19,6 +19,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::VisitError;
 
+/// Deletes what was downloaded of a site and not applied yet.
+pub fn remove_spool(root: &Path, origin: &str) -> io::Result<()> {
+    match fs::remove_dir_all(root.join(name_of(origin))) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 /// The folder of one publisher.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf {
@@ -39,6 +47,12 @@ impl Shelf {
         let folder = root.join(name_of(origin));
         fs::create_dir_all(&folder).map_err(|error| VisitError::Spool(folder.clone(), error))?;
         Ok(Self { folder })
+    }
+
+    /// Deletes the folder where nothing is in it.
+    pub(crate) fn tidy(&self) {
+        // It fails where there are files, and that is as it should be.
+        drop(fs::remove_dir(&self.folder));
     }
 
     /// Where a collection goes: by its address and when it was made.

@@ -1,30 +1,13 @@
-//! Addresses that are not worth asking: crawler traps, and how far one goes.
-//!
-//! Pure rules over an address; what they turn away is counted by its reason.
+//! Recognises crawler traps: URLs whose shape says that following them does
+//! not end. Pure rules over a URL; the bounds come from [`CrawlLimits`].
 
 use std::collections::BTreeMap;
 
 use rutter_fetch::Url;
 
-/// Longest address.
-const LONGEST: usize = 2048;
-/// Deepest path.
-const DEEPEST: usize = 20;
-/// How often a part of a path may stand in it.
-const REPEATED: usize = 2;
-/// Different queries of one path.
-const MOST_QUERIES: u32 = 100;
-/// Parameters that name a visit and not a page.
-const SESSIONS: [&str; 8] = [
-    "phpsessid",
-    "jsessionid",
-    "sessionid",
-    "session_id",
-    "sid",
-    "aspsessionid",
-    "cfid",
-    "cftoken",
-];
+use crate::left_out::LeftOut;
+use crate::limits::CrawlLimits;
+use crate::variants::is_session;
 
 /// What was seen of each path.
 #[derive(Debug, Default)]
@@ -34,29 +17,26 @@ pub(crate) struct Traps {
 
 impl Traps {
     /// Why an address is not asked for; `None` where it is.
-    pub(crate) fn refuse(&mut self, url: &Url) -> Option<&'static str> {
-        if LONGEST < url.as_str().len() {
-            return Some("the address is too long");
+    pub(crate) fn refuse(&mut self, url: &Url, limits: &CrawlLimits) -> Option<LeftOut> {
+        if limits.url_length < url.as_str().len() {
+            return Some(LeftOut::URL_LENGTH);
         }
         let parts: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
-        if DEEPEST < parts.len() {
-            return Some("the path is too deep");
+        if limits.path_segments < parts.len() {
+            return Some(LeftOut::PATH_DEPTH);
         }
-        let repeats = |part: &&&str| REPEATED < parts.iter().filter(|it| it == part).count();
+        let most = limits.path_repeats;
+        let repeats = |part: &&&str| most < parts.iter().filter(|it| it == part).count();
         if parts.iter().any(|part| repeats(&part)) {
-            return Some("the path repeats itself");
+            return Some(LeftOut::PATH_REPEATS);
         }
         let query = url.query()?;
-        let is_session = |pair: &str| {
-            let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-            SESSIONS.contains(&name.as_str())
-        };
         if query.split('&').any(is_session) {
-            return Some("the address names a session");
+            return Some(LeftOut::SESSION);
         }
         let seen = self.queries.entry(url.path().to_owned()).or_default();
         *seen += 1;
-        (MOST_QUERIES < *seen).then_some("too many queries of one path")
+        (limits.queries_per_path < *seen).then_some(LeftOut::QUERIES_LIMIT)
     }
 }
 
@@ -67,19 +47,21 @@ mod tests {
     #[test] // D16 of the cases for fetching
     fn ours_traps_are_turned_away() {
         let mut traps = Traps::default();
-        let mut ask =
-            |path: &str| traps.refuse(&Url::parse(&format!("https://h.example{path}")).unwrap());
+        let limits = CrawlLimits::default();
+        let mut ask = |path: &str| {
+            traps.refuse(&Url::parse(&format!("https://h.example{path}")).unwrap(), &limits)
+        };
         assert_eq!(ask("/"), None);
         assert_eq!(ask("/a/b/a/b"), None);
-        assert_eq!(ask("/a/b/a/b/a"), Some("the path repeats itself"));
-        assert_eq!(ask("/x?PHPSESSID=1"), Some("the address names a session"));
+        assert_eq!(ask("/a/b/a/b/a"), Some(LeftOut::PATH_REPEATS));
+        assert_eq!(ask("/x?PHPSESSID=1"), Some(LeftOut::SESSION));
         assert_eq!(ask("/d"), None);
         let deep = (0..21).fold(String::new(), |path, n| format!("{path}/{n}"));
-        assert_eq!(ask(&deep), Some("the path is too deep"));
-        assert_eq!(ask(&format!("/{}", "a".repeat(3000))), Some("the address is too long"));
+        assert_eq!(ask(&deep), Some(LeftOut::PATH_DEPTH));
+        assert_eq!(ask(&format!("/{}", "a".repeat(3000))), Some(LeftOut::URL_LENGTH));
         for n in 0..100 {
             assert_eq!(ask(&format!("/calendar?day={n}")), None);
         }
-        assert_eq!(ask("/calendar?day=100"), Some("too many queries of one path"));
+        assert_eq!(ask("/calendar?day=100"), Some(LeftOut::QUERIES_LIMIT));
     }
 }

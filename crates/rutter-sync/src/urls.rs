@@ -13,6 +13,7 @@ use crate::frontier::Frontier;
 use crate::gate::key_of;
 use crate::keys::Keys;
 use crate::layers::{Gathered, Listed};
+use crate::left_out::LeftOut;
 use crate::mark::{Mark, is_gone};
 use crate::page;
 use crate::report::Kind;
@@ -25,8 +26,8 @@ const LISTED: &str = "sitemaps.json";
 
 /// The file of a publisher that remembers links which no walk reached.
 pub(crate) const LEFT: &str = "left.json";
-/// Links that are remembered for the next walk.
-pub(crate) const MOST_LEFT: usize = 100_000;
+/// Pages that no sitemap lists and that are named in a report.
+const MOST_UNLISTED: usize = 1_000;
 /// How long a page is left alone that no list names any more, in seconds.
 const UNLISTED_FOR: i64 = 7 * 86_400;
 
@@ -42,7 +43,7 @@ pub(crate) async fn of_sitemaps(
 ) -> Result<(Lists, Filled), VisitError> {
     let kept: Lists = visit.shelf.read(LISTED).unwrap_or_default();
     let mut lists = merge(found, gathered.listed, &kept);
-    let mut n_over = gathered.n_over;
+    let (mut n_over, mut over) = (gathered.n_over, gathered.over);
     let is_short = |found: &Discovery, lists: &Lists| {
         let short = |url: &str, n: u64| lists.get(url).map_or(0, Vec::len) as u64 != n;
         found.offer.sitemaps.iter().any(|it| short(&it.url, it.n_urls))
@@ -62,21 +63,24 @@ pub(crate) async fn of_sitemaps(
         memory.mine = memory.files.keys().filter(|url| lists.contains_key(*url)).cloned().collect();
         // Whatever else this visit asks for itself is not asked for twice.
         memory.mine.extend(mine(&memory));
-        let mut again = Gathered::default();
+        let mut again = Gathered::new(&visit.visitor.options.limits);
         let bounds = Bounds { reads_all: true, ..Bounds::ALL };
         let whole = visit.discover(&memory, bounds, &mut again).await?;
         // What was read first comes before what was kept.
         let mut known = kept.clone();
         known.extend(lists);
         lists = merge(&whole, again.listed, &known);
-        n_over = again.n_over;
+        (n_over, over) = (again.n_over, again.over);
         *found = whole;
     }
     if lists != kept {
         visit.shelf.write(LISTED, &lists)?;
     }
     if 0 < n_over {
-        *visit.report.left_out.entry("beyond what is listed".to_owned()).or_default() += n_over;
+        visit.report.count_left_out(LeftOut::SITEMAP_LIMIT, n_over);
+        for url in over {
+            visit.report.list_left_out(&url, LeftOut::SITEMAP_LIMIT);
+        }
     }
     if let Some(url) = &visit.foreign_arc {
         // It was found once more.
@@ -87,7 +91,7 @@ pub(crate) async fn of_sitemaps(
     let has_failed = failures.iter().any(|(_, kind, _)| kind.is_some());
     let is_every_list_here = failures.is_empty() && !is_cut(found) && !is_short(found, &lists);
     for (url, kind, text) in failures {
-        visit.report.trouble_once(&url, kind, text);
+        visit.report.trouble_once(&url, kind, &text);
     }
     let is_whole = n_over == 0 && is_every_list_here;
     Ok((lists, Filled { is_whole, has_failed }))
@@ -103,7 +107,10 @@ pub(crate) struct Filled {
 }
 
 /// Sitemaps that are announced, or were there before, and could not be read.
-fn failures(visit: &Visit<'_>, found: &Discovery) -> Vec<(String, Option<Kind>, String)> {
+pub(crate) fn failures(
+    visit: &Visit<'_>,
+    found: &Discovery,
+) -> Vec<(String, Option<Kind>, String)> {
     let was_list = |url: &str| {
         let before = visit.memo.memory.files.iter();
         let lists = before.filter(|(_, file)| matches!(file.said, Some(Said::Sitemap(_))));
@@ -179,7 +186,8 @@ pub(crate) async fn fill(
                 }
             }
             // A page that ARC does not list is not forbidden (D56).
-            listed(visit, found, gathered, healthy, frontier).await
+            let filled = listed(visit, found, gathered, healthy, frontier).await?;
+            linked(visit, frontier, filled)
         }
         Rung::Llms => {
             hinted(found, frontier);
@@ -187,53 +195,103 @@ pub(crate) async fn fill(
             Ok(Filled::default())
         }
         Rung::Links | Rung::Nothing => {
+            visit.listed = None;
             hinted(found, frontier);
             for key in &visit.memo.stops {
                 frontier.add(key, None, None);
             }
-            frontier.add(visit.site.as_str(), None, None);
-            for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
-            // What walks before did not reach, or found nothing at.
-            let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
-            for (key, depth) in
-                left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>()
-            {
-                let gone = visit.visitor.store.validator(&Mark::Gone.of(key))?;
-                if gone.is_some_and(|gone| is_gone(visit.now, &gone)) {
-                    frontier.keep(key, *depth);
-                } else {
-                    frontier.follow(key, *depth);
-                }
+            for prefix in &visit.visitor.options.scope.rules().prefixes {
+                frontier.start_from(&format!("{}{prefix}", visit.origin));
             }
+            frontier.start_from(visit.site.as_str());
+            known_links(visit, frontier)?;
             // A page that nothing links to any more may still be there.
             Ok(Filled::default())
         }
-        Rung::Scp | Rung::Sitemap => listed(visit, found, gathered, healthy, frontier).await,
+        Rung::Scp | Rung::Sitemap => {
+            let filled = listed(visit, found, gathered, healthy, frontier).await?;
+            linked(visit, frontier, filled)
+        }
     }
 }
 
-/// Remembers links for the next walk, the more likely pages first; gives how
-/// many are too many.
+/// Adds what links led to before, where links are followed beside lists. Then
+/// a page that no list names is not absent.
+fn linked(
+    visit: &Visit<'_>,
+    frontier: &mut Frontier<'_>,
+    filled: Filled,
+) -> Result<Filled, VisitError> {
+    if !visit.visitor.options.follows_links {
+        return Ok(filled);
+    }
+    known_links(visit, frontier)?;
+    Ok(Filled { is_whole: false, ..filled })
+}
+
+/// Adds pages that were read one by one before, and links that no walk reached
+/// or found nothing at.
+fn known_links(visit: &Visit<'_>, frontier: &mut Frontier<'_>) -> Result<(), VisitError> {
+    for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
+    let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
+    for (key, depth) in left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>() {
+        let gone = visit.visitor.store.validator(&Mark::Gone.of(key))?;
+        if gone.is_some_and(|gone| is_gone(visit.now, &gone)) {
+            frontier.keep(key, *depth);
+        } else {
+            frontier.follow(key, *depth);
+        }
+    }
+    Ok(())
+}
+
+/// Reports pages that links led to and no sitemap lists.
+pub(crate) fn report_unlisted(visit: &mut Visit<'_>, healthy: &Keys) -> Result<(), VisitError> {
+    let Some(listed) = visit.listed.take().filter(|_| visit.visitor.options.follows_links) else {
+        return Ok(());
+    };
+    let mut unlisted = Vec::new();
+    let mut n_unlisted = 0;
+    for_each_key(visit, WEB, |key| {
+        if !listed.has(&key) && !healthy.has(&key) {
+            n_unlisted += 1;
+            if unlisted.len() < MOST_UNLISTED {
+                unlisted.push(key);
+            }
+        }
+    })?;
+    (visit.report.n_unlisted, visit.report.unlisted) = (n_unlisted, unlisted);
+    Ok(())
+}
+
+/// Remembers links for the next walk, the more likely pages first; gives those
+/// that are too many.
 pub(crate) fn keep_left(
     visit: &Visit<'_>,
     frontier: &Frontier<'_>,
     others: [&BTreeMap<String, u32>; 2],
-) -> Result<u64, VisitError> {
+) -> Result<Vec<String>, VisitError> {
+    let most = visit.visitor.options.limits.remembered_links;
     let others = others.into_iter().flatten().map(|(key, depth)| (key.clone(), *depth));
     let mut seen = HashSet::new();
-    let mut n_over = 0;
+    let mut over = Vec::new();
     let mut left: Vec<(String, u32)> = Vec::new();
     for (key, depth) in frontier.links().chain(others) {
-        if left.len() < MOST_LEFT {
-            if seen.insert(key.clone()) {
-                left.push((key, depth));
-            }
-        } else if !seen.contains(&key) {
-            n_over += 1;
+        if seen.contains(&key) {
+            continue;
+        }
+        if left.len() < most {
+            seen.insert(key.clone());
+            left.push((key, depth));
+        } else {
+            over.push(key);
         }
     }
+    // These are counted by the bound that cut them.
+    let cut = frontier.cut_links().filter(|(key, _)| !seen.contains(key));
+    left.extend(cut.take(most.saturating_sub(left.len())));
     visit.shelf.write(LEFT, &left)?;
-    Ok(n_over)
+    Ok(over)
 }
 
 /// Adds what llms.txt names.
@@ -258,6 +316,11 @@ async fn listed(
     for page in listed {
         frontier.add(&page.url, page.lastmod, None);
     }
+    let mut keys = Keys::default();
+    for key in lists.values().flatten().filter_map(|listed| key_of(&listed.url)) {
+        keys.insert(&key);
+    }
+    visit.listed = visit.visitor.options.follows_links.then_some(keys);
     Ok(filled)
 }
 

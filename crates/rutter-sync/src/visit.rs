@@ -6,27 +6,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, Rung, Said, discover};
-use rutter_fetch::{Cause, Client, FetchError, Means, RobotsRules, Settings, Url, shown};
+use rutter_fetch::{
+    Cause, Client, FetchError, LONGEST_DELAY, Means, RobotsFile, RobotsRules, Settings, Url, shown,
+};
 use rutter_finding::Report as Findings;
-use rutter_page::{Digest, Timestamp};
-use rutter_store::{Cursor, Happened, Publisher, PublisherId, Selection, Source, Store, Withheld};
+use rutter_page::Timestamp;
+use rutter_store::{Cursor, Publisher, PublisherId, Store};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
 use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
 use crate::hold::Hold;
+use crate::keys::Keys;
 use crate::layers::Gathered;
-use crate::memo::{Counted, Memo};
+use crate::left_out::LeftOut;
+use crate::memo::Memo;
 use crate::options::{Event, Options, Watcher};
 use crate::plan::{Held, Learned, Offer, Plan, Policy, Replica, plan};
+use crate::record::record;
 use crate::report::{Kind, Report};
 use crate::rest::{Brought, has_rest};
+use crate::scope::ScopeRules;
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
-use crate::{arc, crawl, rest};
+use crate::{arc, crawl, rest, urls};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
@@ -38,10 +45,6 @@ pub(crate) const PIECE: usize = 10_000;
 const OFFER_AWAITED: i64 = 86_400;
 /// How long it is remembered what happened, in seconds (D26).
 const HISTORY_KEPT: i64 = 400 * 86_400;
-/// Pages that are remembered to be asked for again.
-const MOST_AGAIN: usize = 10_000;
-/// Findings of one visit that are kept.
-const MOST_FINDINGS: usize = 1_000;
 
 /// Visits sites and keeps a replica of them.
 pub struct Visitor {
@@ -78,13 +81,16 @@ pub struct Preview {
 
 /// What is otherwise than in the visit before.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 pub(crate) struct News {
     /// The site was never visited.
     is_first: bool,
     /// Other hosts belong to it.
-    has_other_hosts: bool,
+    pub(crate) has_other_hosts: bool,
     /// There is more room than when pages lost their words for want of it.
     pub(crate) has_more_room: bool,
+    /// Other pages are wanted.
+    pub(crate) has_other_scope: bool,
 }
 
 /// One visit under way: the nouns of the picture.
@@ -108,9 +114,11 @@ pub(crate) struct Visit<'v> {
     /// An ARC sitemap that speaks of other sites only.
     pub(crate) foreign_arc: Option<String>,
     /// Where the history of the replica stood.
-    since: Cursor,
+    pub(crate) since: Cursor,
     /// What collections brought.
     pub(crate) brought: Brought,
+    /// The pages that sitemaps list, where links are followed beside them.
+    pub(crate) listed: Option<Keys>,
     /// What was held back in the visit before, and since when.
     pub(crate) held: BTreeMap<String, Timestamp>,
     pub(crate) report: Report,
@@ -130,21 +138,43 @@ impl Visitor {
         Self { client: Client::new(settings, means), store, spools, options }
     }
 
-    /// The same visitor, for a site that has these other origins (D88).
+    /// How sites are visited.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The same visitor with the options of one site. It shares the client,
+    /// and with it the pace of every host.
     #[must_use]
-    pub fn with_aliases(&self, aliases: Vec<String>) -> Self {
+    pub fn with_options(&self, options: Options) -> Self {
         Self {
             client: self.client.clone(),
             store: Arc::clone(&self.store),
             spools: self.spools.clone(),
-            options: Options { aliases, ..self.options.clone() },
+            options,
+        }
+    }
+
+    /// Keeps at least this time between two requests to the host of a site.
+    pub fn slow_down(&self, site: &Url, pace: Duration) {
+        if let Some(host) = site.host_str() {
+            self.client.slow_down(host, pace);
         }
     }
 
     /// Brings the replica of a site up to date, by the cheapest honest way.
     pub async fn visit(&self, site: &Url, watcher: &dyn Watcher) -> Result<Report, VisitError> {
         let tally = Arc::new(Tally::default());
-        Box::pin(counted(&tally, self.visit_counted(site, watcher, &tally))).await
+        let result = Box::pin(counted(&tally, self.visit_counted(site, watcher, &tally))).await;
+        if let Some(origin) = origin_of(site) {
+            let now = self.client.means().clock.now();
+            // The result is worth more than its record.
+            let recorded = record(self.store.as_ref(), &origin, now, &tally, &result);
+            if let (Ok(_), Err(error)) = (&result, recorded) {
+                return Err(error);
+            }
+        }
+        result
     }
 
     async fn visit_counted(
@@ -154,7 +184,8 @@ impl Visitor {
         tally: &Arc<Tally>,
     ) -> Result<Report, VisitError> {
         let mut visit = self.begin(site, watcher, tally)?;
-        match visit.go().await {
+        let shelf = visit.shelf.clone();
+        let ended = match visit.go().await {
             Ok(found) => visit.end(found),
             Err(error) => {
                 // That is what went wrong; whether the site is remembered is
@@ -162,7 +193,9 @@ impl Visitor {
                 drop(visit.unregister());
                 Err(error)
             }
-        }
+        };
+        shelf.tidy();
+        ended
     }
 
     /// Drops history that nobody needs any more, and gives room back. To be
@@ -190,7 +223,7 @@ impl Visitor {
             Some(publisher) => Memo::read(&origin, &publisher.policy)?,
             None => Memo::default(),
         };
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(&self.options.limits);
         let found = discover(&self.client, site, &memo.memory, BOUNDS, &mut gathered).await?;
         let (rung, why) = found.offer.rung(now);
         let adverts = adverts(&found);
@@ -199,7 +232,7 @@ impl Visitor {
             Some(publisher) => Some(replica(self.store.as_ref(), publisher.id, &memo)?),
             None => Some(Replica::default()),
         };
-        let offer = Offer::of_adverts(adverts.values());
+        let offer = collect::offer_of(&found, &adverts);
         let plan = plan.map(|replica| plan_of(now, &self.policy(site), &offer, &replica));
         let n_urls = found.offer.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
         let pages = (plan.is_none() && 0 < n_urls).then_some(n_urls);
@@ -245,9 +278,13 @@ impl Visitor {
         let named = Some(&self.options.aliases).filter(|aliases| !aliases.is_empty());
         let known_aliases = known.as_ref().map(|publisher| &publisher.aliases);
         let aliases = named.or(known_aliases).cloned().unwrap_or_default();
-        let gate = Arc::new(Gate::new(&origin, &aliases));
+        let mut gate = Gate::new(&origin, &aliases);
+        gate.limit(self.options.scope.clone());
+        let gate = Arc::new(gate);
         let has_other_hosts = memo.meet(gate.hosts());
         let has_more_room = memo.quota.is_some_and(|quota| quota < self.options.quota.bytes);
+        let has_other_scope =
+            memo.scope.as_ref().unwrap_or(&ScopeRules::default()) != self.options.scope.rules();
         let since = self.store.cursor()?;
         let brought = Brought::since(&self.store.sections(publisher)?);
         let shelf = Shelf::open(&self.spools, &origin)?;
@@ -263,12 +300,13 @@ impl Visitor {
             gate,
             tally: Arc::clone(tally),
             now,
-            news: News { is_first, has_other_hosts, has_more_room },
+            news: News { is_first, has_other_hosts, has_more_room, has_other_scope },
             has_walked: false,
             is_cut_short: false,
             foreign_arc: None,
             since,
             brought,
+            listed: None,
             held,
             report: Report::new(&origin, Rung::Nothing),
             origin,
@@ -308,7 +346,8 @@ impl Visit<'_> {
             self.without_offer(&found)?
         } else {
             self.memo.lost = None;
-            collect::collect(self, &adverts).await?
+            let offer = collect::offer_of(&found, &adverts);
+            collect::collect(self, &offer, &adverts).await?
         };
         self.is_cut_short |= !ended.hopeless.is_empty();
         self.name_rung(&ended);
@@ -323,7 +362,7 @@ impl Visit<'_> {
     /// Looks around, asking only what may have changed.
     async fn look(&mut self) -> Result<(Discovery, Gathered), VisitError> {
         self.watcher.event(&self.origin, Event::Looking);
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(&self.visitor.options.limits);
         let mut memory = self.memo.memory.clone();
         memory.mine = mine(&memory);
         let found = self.discover(&memory, BOUNDS, &mut gathered).await?;
@@ -337,7 +376,13 @@ impl Visit<'_> {
         gathered: &mut Gathered,
     ) -> Result<Discovery, VisitError> {
         let client = &self.visitor.client;
-        let found = discover(client, &self.site, memory, bounds, gathered).await;
+        let found = match self.look_at_robots(memory).await {
+            Ok(robots) => {
+                let memory = Memory { robots, ..memory.clone() };
+                discover(client, &self.site, &memory, bounds, gathered).await
+            }
+            Err(error) => Err(error),
+        };
         let found = match found {
             Ok(found) => found,
             Err(error) => {
@@ -349,7 +394,7 @@ impl Visit<'_> {
         };
         self.tally.add_bytes(found.wire_bytes);
         for (url, finding) in &found.findings {
-            self.keep_finding(url, finding.clone());
+            self.report.finding(url, finding.clone());
         }
         let rules = client.robots(&self.site).await?;
         if let RobotsRules::Closed(reason) = &rules {
@@ -359,7 +404,11 @@ impl Visit<'_> {
         let file = client.robots_file(&self.site).await;
         let text = file.map(|file| file.body).unwrap_or_default();
         let (gate, token) = (Arc::make_mut(&mut self.gate), client.settings().token());
-        gate.heed(Signals::of_robots(&text, token));
+        let signals = Signals::of_robots(&text, token);
+        let is_said = signals != Signals::default();
+        let robots = String::from_utf8_lossy(&text).into_owned();
+        self.memo.signals = is_said.then(|| (robots, token.to_owned()));
+        gate.heed(signals);
         if !self.visitor.options.ignores_robots_on_delivered {
             gate.obey(&rules, token);
         }
@@ -367,72 +416,19 @@ impl Visit<'_> {
         Ok(found)
     }
 
-    /// Takes away the words of pages that the site no longer wants used, and
-    /// sees whether some may be kept again (D87, D93).
-    async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), VisitError> {
-        let file = self.visitor.client.robots_file(&self.site).await;
-        let robots = file.map(|file| Digest::of(&file.body).to_string());
-        let has_robots_changed = robots != self.memo.robots;
-        let store = Arc::clone(&self.visitor.store);
-        Arc::make_mut(&mut self.gate).ask_arc(store.as_ref(), self.publisher)?;
-        let closed: Vec<(&str, Withheld)> =
-            self.gate.closed().map(|key| (key, Withheld::Consent)).collect();
-        for piece in closed.chunks(PIECE).filter(|_| has_arc_changed) {
-            self.report.withheld += store.withhold(self.hold.lease(), piece, self.now)?;
+    /// Fetches robots.txt and reports at once where it asks for more time than
+    /// we wait; gives the file for discovery.
+    async fn look_at_robots(&self, memory: &Memory) -> Result<Option<RobotsFile>, FetchError> {
+        let client = &self.visitor.client;
+        if let Some(file) = &memory.robots {
+            client.keep_robots(&self.site, file.clone()).await;
         }
-        if has_robots_changed
-            || has_arc_changed
-            || self.news.has_other_hosts
-            || self.news.has_more_room
-        {
-            self.judge_again(store.as_ref())?;
+        let rules = client.robots(&self.site).await?;
+        let delay = rules.delay(client.settings().token()).unwrap_or_default();
+        if LONGEST_DELAY < delay {
+            self.watcher.event(&self.origin, Event::Slow { delay });
         }
-        let has_other_rules = has_robots_changed && self.memo.robots.is_some();
-        if has_other_rules || self.news.has_other_hosts {
-            // Lists may have what was not to be asked for before.
-            self.memo.rest.insert(String::new());
-        }
-        self.memo.robots = robots;
-        Ok(())
-    }
-
-    /// Holds every page against the rules as they are now.
-    fn judge_again(&mut self, store: &dyn Store) -> Result<(), VisitError> {
-        let selection =
-            Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
-        let mut after: Option<String> = None;
-        let mut has_more = false;
-        loop {
-            let place =
-                after.as_deref().map(|url| rutter_store::After { publisher: self.publisher, url });
-            let rows = store.list(&selection, place, PIECE)?;
-            let is_last = rows.len() < PIECE;
-            let mut forbidden: Vec<(&str, Withheld)> = Vec::new();
-            for row in &rows {
-                match (row.withheld, self.gate.judge(&row.url)) {
-                    (None, Some(why)) => forbidden.push((&row.url, why)),
-                    (Some(Withheld::Quota), None) if !self.news.has_more_room => {}
-                    (Some(why), None) if why != Withheld::Fault => {
-                        if row.source == Source::Scp {
-                            has_more = true;
-                        } else if self.memo.again.len() < MOST_AGAIN {
-                            self.memo.again.insert(row.url.clone());
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            self.report.withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
-            after = rows.last().map(|row| row.url.clone());
-            if is_last {
-                break;
-            }
-        }
-        if has_more {
-            let sections = store.sections(self.publisher)?.into_iter().map(|section| section.name);
-            self.memo.stale.extend(sections.filter(|name| name != WEB));
-        }
-        Ok(())
+        Ok(client.robots_file(&self.site).await)
     }
 
     /// There are no collections. What came by some before is looked after by
@@ -494,13 +490,18 @@ impl Visit<'_> {
         // Beside collections only lists say which pages there are: links and
         // hints do not.
         let rung = if is_served && rung != Rung::Arc { Rung::Sitemap } else { rung };
+        let is_listed = matches!(rung, Rung::Sitemap | Rung::Arc | Rung::Scp);
+        if !is_listed && ended.failed.is_empty() && self.awaits_sitemap(found) {
+            return Ok(());
+        }
         let is_known = self.has_section(WEB)? || !ended.failed.is_empty();
         if rung == Rung::Nothing && !is_known {
-            let is_refused =
-                found.looks.iter().any(|look| matches!(look.outcome, Outcome::Refused(_)));
-            let kind = if is_refused { Kind::Policy } else { Kind::Network };
+            let (kind, text) = match found.refusal() {
+                Some(refusal) => (Kind::Policy, format!("nothing may be fetched: {refusal}")),
+                None => (Kind::Network, why),
+            };
             let origin = self.origin.clone();
-            self.report.trouble(&origin, kind, why);
+            self.report.trouble(&origin, kind, text);
             return Ok(());
         }
         let told = if self.is_by_collections(ended) { Rung::Scp } else { rung };
@@ -518,6 +519,19 @@ impl Visit<'_> {
         Ok(())
     }
 
+    /// Reports announced sitemaps that failed, or that were read before and
+    /// fail now; tells whether there are any. Which pages there are is not
+    /// known then: a crawl by links would add pages that the next good sitemap
+    /// removes.
+    fn awaits_sitemap(&mut self, found: &Discovery) -> bool {
+        let failures = urls::failures(self, found).into_iter();
+        let failures: Vec<_> = failures.filter(|(_, kind, _)| kind.is_some()).collect();
+        for (url, kind, text) in &failures {
+            self.report.trouble_once(url, *kind, text);
+        }
+        !failures.is_empty()
+    }
+
     /// Remembers, and says what it came to.
     fn end(mut self, found: Discovery) -> Result<Report, VisitError> {
         let lists = &found.offer.sitemaps;
@@ -529,16 +543,20 @@ impl Visit<'_> {
         // What was not looked for in this visit is left out as before.
         if !self.has_walked {
             for (reason, n) in &self.memo.left_out {
-                *self.report.left_out.entry(reason.clone()).or_default() += n;
+                let reason = LeftOut::parse(reason).unwrap_or(LeftOut::OTHER);
+                self.report.count_left_out(reason, *n);
             }
         } else if !self.is_cut_short {
-            self.memo.left_out = self.report.left_out.clone();
-            self.memo.left_out.remove(arc::FOREIGN);
+            let left_out = self.report.left_out.iter();
+            let left_out = left_out.filter(|(why, _)| **why != LeftOut::ARC_OTHER_SITE);
+            self.memo.left_out = left_out.map(|(why, n)| (why.key(), *n)).collect();
         }
         if self.news.has_more_room && !self.is_cut_short {
             let now = self.visitor.options.quota.bytes;
             self.memo.quota = self.memo.quota.filter(|quota| *quota == now);
         }
+        let scope = self.visitor.options.scope.rules();
+        self.memo.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
         self.forget_gone()?;
         self.count()?;
         if !self.unregister()? {
@@ -570,50 +588,6 @@ impl Visit<'_> {
             store.forget(self.hold.lease().clone(), self.now)?;
         }
         Ok(is_empty)
-    }
-
-    /// Counts what happened as `changes` tells it: what came and went in between
-    /// counts, what only moved from one section to another does not.
-    fn count(&mut self) -> Result<(), VisitError> {
-        let store = &self.visitor.store;
-        let happened = store.happened_since(self.publisher, self.since)?;
-        (self.report.added, self.report.changed) = (happened.added, happened.changed);
-        self.report.removed = happened.removed;
-        let publisher = store.publisher(&self.origin)?;
-        self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
-        // Counting looks at every page. It is not done where nothing happened
-        // since, or where all had words and what happened accounts for all.
-        let (pages, cursor) = (self.report.pages, store.cursor()?);
-        let holds = |known: &Counted| -> Result<bool, VisitError> {
-            let then = Cursor::parse(&known.cursor).filter(|then| then.store == cursor.store);
-            let Some(then) = then else { return Ok(false) };
-            let since = store.happened_since(self.publisher, then)?;
-            let is_quiet = since == Happened::default() && known.pages == pages;
-            let has_all = known.withheld + self.report.withheld + since.withheld == 0
-                && known.pages + since.added == pages + since.removed;
-            Ok(is_quiet || has_all)
-        };
-        let n = match &self.memo.withheld {
-            Some(known) if holds(known)? => known.withheld,
-            _ => {
-                let census = store.census(self.publisher)?;
-                census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
-            }
-        };
-        self.report.withheld = n;
-        self.memo.withheld = Some(Counted { cursor: cursor.to_string(), pages, withheld: n });
-        Ok(())
-    }
-
-    /// Pages that are to be asked for again, and are gone, are not.
-    fn forget_gone(&mut self) -> Result<(), VisitError> {
-        for key in std::mem::take(&mut self.memo.again) {
-            let row = self.visitor.store.page(&key)?;
-            if row.is_some_and(|row| row.withheld.is_some()) {
-                self.memo.again.insert(key);
-            }
-        }
-        Ok(())
     }
 
     /// Writes down what is remembered.
@@ -660,13 +634,7 @@ impl Visit<'_> {
 
     pub(crate) fn keep_findings(&mut self, url: &str, findings: &Findings) {
         for (_, finding) in findings.findings() {
-            self.keep_finding(url, finding.clone());
-        }
-    }
-
-    fn keep_finding(&mut self, url: &str, finding: rutter_finding::Finding) {
-        if self.report.findings.len() < MOST_FINDINGS {
-            self.report.findings.push((url.to_owned(), finding));
+            self.report.finding(url, finding.clone());
         }
     }
 }

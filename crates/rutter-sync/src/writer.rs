@@ -15,13 +15,15 @@ use rutter_store::{
 use tokio::sync::mpsc::Receiver;
 
 use crate::error::VisitError;
+use crate::gate::Gate;
 use crate::page::Ready;
-use crate::urls::MOST_LEFT;
 use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
 pub(crate) const BATCH: usize = 1_000;
 pub(crate) const BATCH_BYTES: usize = 2 << 20;
+/// Pages beyond the quota that are named.
+const MOST_BEYOND: usize = 100_000;
 /// Validators that are remembered together.
 const MARKS: usize = 5_000;
 
@@ -47,6 +49,8 @@ pub(crate) struct Writer {
     /// Whether nothing is committed but when that is said: on a walk by links,
     /// what pages lead to has to be kept before the pages are.
     pub(crate) waits: bool,
+    /// Which pages are wanted.
+    pub(crate) gate: Arc<Gate>,
 }
 
 /// What it came to, beside what the history of the replica tells.
@@ -140,12 +144,17 @@ impl Writer {
                 },
             )?;
             for page in pages {
-                match staging.add(&page.item()) {
+                let mut item = page.item();
+                let scope = self.gate.scope();
+                if !scope.has_url(item.key) || !scope.has_language(item.language) {
+                    item.withheld = item.withheld.or(Some(Withheld::Scope));
+                }
+                match staging.add(&item) {
                     // There is no room for a new page; those that are here
                     // are looked after all the same.
                     Err(StageError::Quota { .. }) => {
                         sum.over_quota += 1;
-                        if sum.beyond.len() < MOST_LEFT {
+                        if sum.beyond.len() < MOST_BEYOND {
                             sum.beyond.push(page.key.clone());
                         }
                     }

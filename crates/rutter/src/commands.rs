@@ -11,6 +11,7 @@ pub(crate) mod entities;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod init;
 pub(crate) mod inspect;
@@ -183,10 +184,10 @@ fn say_findings(name: &str, report: &Report, out: &mut Output) {
         let mut line = Vec::new();
         rutter_check::format::concise::write_finding(&mut line, name, severity, finding)
             .expect("memory takes everything");
-        out.say(String::from_utf8_lossy(&line).trim_end());
+        out.warn(String::from_utf8_lossy(&line).trim_end());
     }
     if 0 < report.not_kept() {
-        out.say(format_args!("{name}: {} more findings of the same kinds", report.not_kept()));
+        out.warn(format_args!("{name}: {} more findings of the same kinds", report.not_kept()));
     }
 }
 

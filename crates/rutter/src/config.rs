@@ -112,14 +112,20 @@ keys! {
             "Files that are not pages of the site; * within a segment, ** across";
         restricted: Vec<String>, "restricted", "[]",
             "How the paths of pages begin that need a login; nothing of them but their addresses, in the ARC sitemap, is in what is made. Their files are part of the output folder: only a server that asks for tokens may show it";
-        oversize: Oversize, "oversize", "stop",
-            "What becomes of a page with more blocks than a collection may hold: stop the build, or omit the page";
+        oversize: Oversize, "oversize", "merge",
+            "Page with more than 1,000 blocks: merge neighbouring blocks, or stop the build";
         update: Frequency, "update", "weekly",
             "How often the site is said to change";
         git_dates: bool, "git-dates", "false",
-            "Take dates of pages that name none from the history of the repository";
+            "Take dates of pages that name none from git: the history of the site's folder, or of the generator's sources";
+        git_sources: Vec<String>, "git-sources", "[]",
+            "Where the source of a page is below the folder of rutter.toml, as in content/{path}.md, where the rules of the generator do not fit; {path} is the page's path without index.html or its ending";
         trust_mtime: bool, "trust-mtime", "false",
             "Take a file with the size and time it had for unchanged, without reading it";
+        purge: bool, "purge", "false",
+            "Withdraw collections that hold removed pages at once, instead of after their time";
+        allow_mass_delete: bool, "allow-mass-delete", "false",
+            "Publish although more than half of more than 20 pages are removed or left out, or all are left out";
         replace: Vec<String>, "replace", "[]",
             "Files of yours that ours may replace, by their paths in the output folder";
         threads: usize, "threads", "number of processors",
@@ -143,6 +149,10 @@ keys! {
         crawl_delay: f64, "crawl-delay", "",
             "Ask everybody in robots.txt to wait so many seconds between requests";
         llms: bool, "llms", "true", "Write llms.txt";
+        llms_full: bool, "llms-full", "false",
+            "Write llms-full.txt: the text of pages in the order of llms.txt";
+        llms_full_bytes: u64, "llms-full-bytes", "4000000",
+            "Most bytes of pages in llms-full.txt; its last line says how many pages are left out";
         arc: bool, "arc", "true", "Write the ARC sitemap for AI agents, its deltas and its policy";
         spxi: bool, "spxi", "true",
             "Write the SPXI index and packets, where entities are declared";
@@ -162,6 +172,8 @@ keys! {
             "Whom to ask about crawling";
         arc_unlisted: Vec<String>, "unlisted" as "arc-unlisted", "[]",
             "How the paths of pages begin that the ARC sitemap does not name at all";
+        arc_list_restricted: bool, "list-restricted" as "arc-list-restricted", "false",
+            "List pages with a password form and pages disallowed by robots.txt by their addresses";
         arc_approved: Vec<String>, "approved" as "arc-approved", "[]",
             "How the paths of pages begin that may be published although parts of them are marked sensitive";
         arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
@@ -265,6 +277,7 @@ impl Key {
     pub(crate) fn placeholder(&self) -> &'static str {
         match self.name {
             "exclude" => "GLOB",
+            "git-sources" => "PATTERN",
             "restricted" | "unlisted" | "approved" => "PREFIX",
             "replace" => "PATH",
             "out" | "state" => "DIR",

@@ -67,16 +67,19 @@ impl Exit {
             None => {}
         }
         match cause.downcast_ref() {
-            Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) => {
-                return Some(Self::Integrity);
-            }
+            Some(
+                QueryError::ForeignCursor
+                | QueryError::CursorAhead { .. }
+                | QueryError::ExpiredCursor,
+            ) => return Some(Self::Integrity),
             Some(_) => return Some(Self::Failure),
             None => {}
         }
         match cause.downcast_ref() {
             Some(VisitError::Paused { .. }) => return Some(Self::Network),
             Some(
-                VisitError::Stage(StageError::Quota { .. })
+                VisitError::Scope { .. }
+                | VisitError::Stage(StageError::Quota { .. })
                 | VisitError::Commit(CommitError::Quota { .. }),
             ) => return Some(Self::Refused),
             _ => {}
@@ -88,7 +91,12 @@ impl Exit {
             return Some(Self::Integrity);
         }
         match cause.downcast_ref() {
-            Some(BuildError::Private(_) | BuildError::Oversize(_)) => return Some(Self::Refused),
+            Some(
+                BuildError::Private(_)
+                | BuildError::Oversize(_)
+                | BuildError::MassDeletion { .. }
+                | BuildError::MassExclusion { .. },
+            ) => return Some(Self::Refused),
             Some(BuildError::State(..) | BuildError::Previous(..)) => {
                 return Some(Self::Integrity);
             }
@@ -161,10 +169,12 @@ mod tests {
         for (error, exit) in [
             (BuildError::Private(1), Exit::Refused),
             (BuildError::Oversize(1), Exit::Refused),
+            (BuildError::MassDeletion { removed: 21, pages: 30 }, Exit::Refused),
             (BuildError::State(path.clone(), 3), Exit::Integrity),
             (BuildError::Previous(path.clone(), "broken".into()), Exit::Integrity),
             (BuildError::NoPages(path.clone()), Exit::Failure),
             (BuildError::Newer(path.clone()), Exit::Failure),
+            (BuildError::Unused("/members/".to_owned()), Exit::Failure),
             (BuildError::Io(path, denied()), Exit::Failure),
             (
                 BuildError::Collection("a".to_owned(), WriteError::Name("b".to_owned())),

@@ -8,16 +8,19 @@ mod config;
 mod exit;
 mod input;
 mod output;
+mod published;
 mod replica;
+mod rows;
 mod settle;
 mod site;
+mod suggestion;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Chatter, Output};
 
 /// Makes websites readable for AI crawlers, and reads such sites exactly and cheaply.
 #[derive(Debug, Parser)]
@@ -25,6 +28,9 @@ use crate::output::Output;
 #[command(after_help = "Exit codes: 0 clean, 1 findings, 2 usage or internal error, 3 network, \
     4 broken integrity or a limit, 5 refused by policy.")]
 struct Cli {
+    /// Print findings, warnings, errors and data only: no progress, no summary
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -52,18 +58,20 @@ enum Command {
     Discover(commands::discover::Args),
     /// Keep a replica of sites: exactly what they offer, verified, with deletions
     Sync(commands::sync::Args),
-    /// Say what a replica holds, and how far it is
+    /// Show the status of a replica
     Status(commands::status::Args),
     /// Print one page of a replica
     Get(commands::get::Args),
     /// List the pages of a replica
     List(commands::list::Args),
-    /// Say what happened to the pages of a replica behind a cursor
+    /// Show changes since a cursor
     Changes(commands::changes::Args),
     /// Find pages of a replica by their words
     Search(commands::search::Args),
     /// Write the pages of a replica as JSON Lines, CSV, Markdown or a collection
     Export(commands::export::Args),
+    /// Erase a site from a replica: content, history and index
+    Forget(commands::forget::Args),
     /// Show the entities of the sites of a replica
     Entities(commands::entities::Args),
     /// Say what a site says about the use of its pages
@@ -94,14 +102,16 @@ enum Command {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            suggestion::remove_dissimilar(&mut error);
             let is_error = error.use_stderr();
             // A closed pipe is the reader's decision, not a failure.
             drop(error.print());
             return if is_error { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
-    let mut out = Output::new();
+    let chatter = if cli.quiet { Chatter::Quiet } else { Chatter::Full };
+    let mut out = Output::new(chatter);
     let result = match &cli.command {
         Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),
@@ -113,6 +123,7 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search::run(args, &mut out),
         Command::Export(args) => commands::export::run(args, &mut out),
         Command::Entities(args) => commands::entities::run(args, &mut out),
+        Command::Forget(args) => commands::forget::run(args, &mut out),
         Command::Serve(args) => commands::serve::run(args, &mut out),
         Command::Policy(command) => commands::policy::run(command, &mut out),
         Command::Sync(args) => commands::sync::run(args, &mut out),

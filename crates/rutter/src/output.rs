@@ -18,19 +18,47 @@ pub(crate) struct Output {
     /// The same stream for lines whose every byte counts.
     exact: BufWriter<io::Stdout>,
     is_terminal: bool,
+    chatter: Chatter,
+    /// Takes the summary of a quiet run.
+    nothing: io::Sink,
+}
+
+/// Whether progress and summaries are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chatter {
+    Full,
+    /// Only findings, warnings, errors and data.
+    Quiet,
 }
 
 impl Output {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(chatter: Chatter) -> Self {
         Self {
             data: BufWriter::with_capacity(64 << 10, anstream::stdout()),
             exact: BufWriter::with_capacity(64 << 10, io::stdout()),
             is_terminal: io::stdout().is_terminal(),
+            chatter,
+            nothing: io::sink(),
+        }
+    }
+
+    /// Whether progress and summaries are printed.
+    pub(crate) fn chatter(&self) -> Chatter {
+        self.chatter
+    }
+
+    /// The stream for a summary in prose; a quiet run discards it.
+    pub(crate) fn summary(&mut self) -> &mut dyn Write {
+        match self.chatter {
+            Chatter::Full => self.data(),
+            Chatter::Quiet => &mut self.nothing,
         }
     }
 
     /// The stream for data. Colours are stripped where they are not wanted.
     pub(crate) fn data(&mut self) -> &mut dyn Write {
+        // The two buffers are of one stream; what was written first comes first.
+        drop(self.exact.flush());
         &mut self.data
     }
 
@@ -46,8 +74,28 @@ impl Output {
         Ok(())
     }
 
-    /// Says something to whoever watches.
+    /// Writes foreign text. Piped it is exact, because it is data; on a
+    /// terminal, characters that steer it or turn the direction of writing are
+    /// shown as escapes such as `\u{202e}`.
+    pub(crate) fn text(&mut self, text: &str) -> anyhow::Result<()> {
+        self.data.flush()?;
+        if self.is_terminal {
+            self.exact.write_all(terminal_text(text).as_bytes())?;
+        } else {
+            self.exact.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints progress or a summary to stderr; a quiet run discards it.
     pub(crate) fn say(&mut self, text: impl std::fmt::Display) {
+        if self.chatter == Chatter::Full {
+            self.warn(text);
+        }
+    }
+
+    /// Prints a finding, a warning or a hint to stderr, also in a quiet run.
+    pub(crate) fn warn(&mut self, text: impl std::fmt::Display) {
         // Data first, so that the two streams read in the right order.
         drop(self.flush());
         drop(writeln!(anstream::stderr(), "{text}"));
@@ -57,9 +105,9 @@ impl Output {
     pub(crate) fn error(&mut self, error: &anyhow::Error) {
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        self.say(format_args!("{style}error:{style:#} {}", causes.join(": ")));
+        self.warn(format_args!("{style}error:{style:#} {}", causes.join(": ")));
         if let Some(hint) = error.chain().find_map(hint) {
-            self.say(format_args!("hint: {hint}"));
+            self.warn(format_args!("hint: {hint}"));
         }
     }
 
@@ -77,9 +125,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Draws on stderr where that is a terminal, else nowhere.
-    pub(crate) fn new() -> Self {
-        Self { lines: indicatif::MultiProgress::new(), by_name: Mutex::default() }
+    /// Draws on stderr if that is a terminal and the run is not quiet.
+    pub(crate) fn new(chatter: Chatter) -> Self {
+        let target = match chatter {
+            Chatter::Full => indicatif::ProgressDrawTarget::stderr(),
+            Chatter::Quiet => indicatif::ProgressDrawTarget::hidden(),
+        };
+        let lines = indicatif::MultiProgress::with_draw_target(target);
+        Self { lines, by_name: Mutex::default() }
     }
 
     /// Says how far one of them is.
@@ -95,6 +148,11 @@ impl Progress {
         });
         line.set_message(text);
         line.tick();
+    }
+
+    /// Prints a line at once, above what is drawn.
+    pub(crate) fn note(&self, text: &str) {
+        self.lines.suspend(|| say_aside(text));
     }
 
     /// Takes one of them off.
@@ -133,13 +191,28 @@ fn escaped(json: &str) -> String {
     out
 }
 
+/// Foreign text as a terminal may show it: lines and tabs stay, all other
+/// characters that steer or hide are escaped.
+fn terminal_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\n' | '\t') || !rutter_finding::is_hidden(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_default());
+        }
+    }
+    out
+}
+
 /// What to do about an error.
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(ReadError::Refused(refusal)) = cause.downcast_ref() {
         let is_first = refusal.place.line == Some(1);
         if *refusal.rule == rutter_page::rules::PAGE_FIELD_MISSING && is_first {
             return Some(
-                "pages are wanted; `inspect --content --json` gives those of a collection".into(),
+                "pages are wanted; `inspect --content --format jsonl` gives those of a collection"
+                    .into(),
             );
         }
         return Some(refusal.rule.fix.to_owned());
@@ -160,6 +233,11 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(Storage::Damaged(_)) = crate::exit::storage_of(cause) {
         let hint = "put a copy in its place, or move the file away and sync anew";
+        return Some(hint.to_owned());
+    }
+    if let Some(QueryError::CursorAhead { .. }) = cause.downcast_ref() {
+        let hint = "an older copy of the replica was put back: drop your copy and begin anew with \
+                    `rutter changes --now`, then all pages";
         return Some(hint.to_owned());
     }
     if let Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) = cause.downcast_ref() {
@@ -183,6 +261,10 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     {
         return Some("wait until it has ended, or name another replica with --store".to_owned());
     }
+    if let Some(rutter_sync::VisitError::Scope { .. }) = cause.downcast_ref() {
+        let hint = "--allow-mass-delete applies the scope; nothing was changed";
+        return Some(hint.to_owned());
+    }
     let hint = match cause.downcast_ref()? {
         MergeError::MassDeletion { .. } => "--allow-mass-delete lets them go, if that is meant",
         MergeError::Empty => "--allow-empty writes the collection all the same, if that is meant",
@@ -203,6 +285,8 @@ fn refused_hint(refused: &rutter_fetch::Refused) -> Option<&'static str> {
             Some("--allow-loopback allows this machine, for tests")
         }
         Refused::Address { .. } => Some("only public addresses are visited"),
+        Refused::Port(_) => Some("name the site with another port, or without one"),
+        Refused::NoHost => Some("name the site by its host, as in https://example.org"),
         Refused::Unseen(_) => Some("--trust-proxy lets the proxy resolve names"),
         _ => None,
     }
@@ -213,6 +297,7 @@ fn build_hint(error: &BuildError) -> Option<&'static str> {
     Some(match error {
         BuildError::Busy(_) => "wait until it has ended",
         BuildError::NoPages(_) => "build the site first, or say with --source what lies there",
+        BuildError::Unused(_) => "correct the path in `restricted`, or remove it",
         BuildError::Newer(_) => "use that version, or name another folder with --state",
         BuildError::State(..) => {
             "take the folder away and give --previous DIR, a folder with the published files"
@@ -221,15 +306,50 @@ fn build_hint(error: &BuildError) -> Option<&'static str> {
         BuildError::Private(_) => {
             "take them out, or list them in the file that `acknowledged` names"
         }
-        BuildError::Oversize(_) => "split them, or give --oversize omit",
+        BuildError::Oversize(_) => "split them, or give --oversize merge",
+        BuildError::Ahead { .. } => {
+            "set the clock or SOURCE_DATE_EPOCH right; --redate sets later times to now, once"
+        }
+        BuildError::MassDeletion { .. } => "--allow-mass-delete removes them, if that is meant",
+        BuildError::MassExclusion { reason, .. } => exclusion_hint(reason),
+        BuildError::Unreadable(..) => "make the file readable, or take it out with --exclude",
+        BuildError::Unrecognised { .. } => {
+            "restore the state, or name the files that Rutter wrote: `replace = [\"FILE\"]`"
+        }
         BuildError::Previous(..) => "give --previous a folder with all published files",
         _ => return None,
     })
 }
 
+/// What publishes pages that are left out for a reason.
+fn exclusion_hint(reason: &str) -> &'static str {
+    match reason {
+        "noindex" => "take `noindex` out of the pages, or leave them out with --allow-mass-delete",
+        "not for AI" => "take `noai` out of the pages, or leave them out with --allow-mass-delete",
+        "disallowed by robots.txt" => {
+            "change robots.txt of the site, or leave them out with --allow-mass-delete"
+        }
+        "marked sensitive" | "asks for a password" => {
+            "`approved` in [arc] publishes them; --allow-mass-delete leaves them out"
+        }
+        _ => "see what these pages have in common; --allow-mass-delete leaves them out",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::{escaped, terminal_text};
+
+    #[test]
+    fn text_on_a_terminal_has_no_bidi_or_control_characters() {
+        let text = "# pay\u{202e}lla\n\tx\u{2066}y\u{200b}z \u{1b}[31m\u{9b}r\u{e9}sum\u{e9}\r\n";
+        let shown = terminal_text(text);
+        assert_eq!(
+            shown,
+            "# pay\\u{202e}lla\n\tx\\u{2066}y\\u{200b}z \\u{1b}[31m\\u{9b}r\u{e9}sum\u{e9}\\r\n"
+        );
+        assert_eq!(terminal_text("caf\u{e9}\n"), "caf\u{e9}\n");
+    }
 
     #[test]
     fn ours_json_on_a_terminal_means_the_same_and_steers_nothing() {

@@ -6,21 +6,22 @@
 //!
 //! Refuses: to make a replica for somebody who only asks, and to guess a site.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use rutter_arc::{Consent, Entry};
 use rutter_fetch::Url;
-use rutter_finding::{quoted, visible};
-use rutter_page::{Judge, Page, PageLimits};
+use rutter_finding::{quoted, shown, visible};
+use rutter_page::ReaderView;
 use rutter_store::{
-    Access, After, ArcRow, MemoryStore, Options, PageRow, Publisher, PublisherId, Selection,
-    SqliteStore, Store, Withheld,
+    Access, After, ArcRow, DamagedPage, MemoryStore, OpenError, Options, PageRow, Publisher,
+    PublisherId, Selection, SqliteStore, Store, Withheld,
 };
 
-use crate::exit::is_damage;
+use crate::exit::{Exit, is_damage};
+use crate::output::Output;
 
 /// Which replica.
 #[derive(Debug, clap::Args)]
@@ -35,8 +36,16 @@ impl StoreArgs {
         &self.store
     }
 
-    /// Opens it for questions; one that is not there is not made.
+    /// Opens it for questions; one that is not there is not made. One of an
+    /// older format is converted first.
     pub(crate) fn open(&self) -> anyhow::Result<SqliteStore> {
+        let opened = self.open_for(Access::Read);
+        let is_older =
+            |error: &anyhow::Error| matches!(error.downcast_ref(), Some(OpenError::Older { .. }));
+        if !opened.as_ref().is_err_and(is_older) {
+            return opened;
+        }
+        drop(self.open_for(Access::Write)?);
         self.open_for(Access::Read)
     }
 
@@ -155,21 +164,28 @@ impl SiteArgs {
 
     /// The publisher that is meant, if one is.
     pub(crate) fn publisher(&self, store: &dyn Store) -> anyhow::Result<Option<Publisher>> {
-        let Some(text) = &self.site else { return Ok(None) };
+        self.site.as_deref().map(|text| Self::find(text, store, "--site ")).transpose()
+    }
+
+    /// The publisher of a site that a command cannot do without.
+    pub(crate) fn named(text: &str, store: &dyn Store) -> anyhow::Result<Publisher> {
+        Self::find(text, store, "")
+    }
+
+    fn find(text: &str, store: &dyn Store, argument: &str) -> anyhow::Result<Publisher> {
         for scheme in ["", "https://", "http://"] {
             let Ok(url) = Url::parse(&format!("{scheme}{text}")) else { continue };
             let origin = url.origin().ascii_serialization();
-            let found = store.publisher(&origin)?;
-            if found.is_some() {
+            if let Some(found) = store.publisher(&origin)? {
                 return Ok(found);
             }
             // A name of its own goes before one that another claims.
             let claims = |it: &Publisher| it.aliases.contains(&origin);
             if let Some(found) = store.publishers()?.into_iter().find(claims) {
-                return Ok(Some(found));
+                return Ok(found);
             }
         }
-        anyhow::bail!("--site {}: the replica has no such site", quoted(text))
+        anyhow::bail!("{argument}{}: the replica has no such site", quoted(text))
     }
 }
 
@@ -177,8 +193,8 @@ impl SiteArgs {
 pub(crate) struct Pages<'s> {
     store: &'s dyn Store,
     selection: Selection<'s>,
-    lines: Lane<(PageRow, String)>,
-    rows: Lane<PageRow>,
+    lines: Lane<Result<(PageRow, String), DamagedPage>>,
+    rows: Lane<Result<PageRow, DamagedPage>>,
 }
 
 /// What is left of a piece, and where the next one begins.
@@ -200,14 +216,32 @@ impl<T> Lane<T> {
     fn fill<E>(
         &mut self,
         ask: impl FnOnce(Option<After<'_>>) -> Result<Vec<T>, E>,
-        row: impl Fn(&T) -> &PageRow,
+        place: impl Fn(&T) -> After<'_>,
     ) -> Result<(), E> {
         let piece = ask(self.after())?;
-        let last = piece.last().map(row);
+        let last = piece.last().map(place);
         self.is_over = last.is_none();
-        self.last = last.map(|row| (row.publisher, row.url.clone()));
+        self.last = last.map(owned);
         self.piece = piece.into();
         Ok(())
+    }
+}
+
+fn owned(after: After<'_>) -> (PublisherId, String) {
+    (after.publisher, after.url.to_owned())
+}
+
+fn place_of_line(line: &Result<(PageRow, String), DamagedPage>) -> After<'_> {
+    match line {
+        Ok((row, _)) => row.after(),
+        Err(damaged) => damaged.after(),
+    }
+}
+
+fn place_of_row(row: &Result<PageRow, DamagedPage>) -> After<'_> {
+    match row {
+        Ok(row) => row.after(),
+        Err(damaged) => damaged.after(),
     }
 }
 
@@ -220,28 +254,79 @@ impl<'s> Pages<'s> {
         Self { store, selection, lines: Lane::new(false), rows }
     }
 
-    /// The next page, with its verified line unless it is withheld.
-    pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<(PageRow, Option<String>)>> {
+    /// The next page, with its verified line unless it is withheld; a damaged
+    /// page is an error in its place.
+    pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<NextPage>> {
         while self.lines.piece.is_empty() && !self.lines.is_over {
             let ask = |after: Option<After<'_>>| self.store.lines(&self.selection, after, PIECE);
-            self.lines.fill(ask, |(row, _)| row)?;
+            self.lines.fill(ask, place_of_line)?;
         }
         while self.rows.piece.is_empty() && !self.rows.is_over {
-            let ask = |after: Option<After<'_>>| self.store.list(&self.selection, after, PIECE);
-            self.rows.fill(ask, |row| row)?;
+            let ask = |after: Option<After<'_>>| self.store.rows(&self.selection, after, PIECE);
+            self.rows.fill(ask, place_of_row)?;
             // The others come with their lines.
-            self.rows.piece.retain(|row| row.withheld.is_some());
+            let is_other = |row: &PageRow| row.withheld.is_none();
+            self.rows.piece.retain(|row| !row.as_ref().is_ok_and(is_other));
         }
-        let place = |row: &PageRow| (row.publisher, row.url.clone());
-        let line = self.lines.piece.front().map(|(row, _)| place(row));
-        let withheld = self.rows.piece.front().map(place);
-        let is_withheld_first = withheld.is_some() && (line.is_none() || withheld < line);
-        Ok(if is_withheld_first {
-            self.rows.piece.pop_front().map(|row| (row, None))
+        let line = self.lines.piece.front().map(place_of_line).map(owned);
+        let row = self.rows.piece.front().map(place_of_row).map(owned);
+        if row.is_some() && row == line {
+            // The same damaged page in both.
+            self.rows.piece.pop_front();
+            return Ok(self.lines.piece.pop_front().map(with_line));
+        }
+        let is_row_first = row.is_some() && (line.is_none() || row < line);
+        Ok(if is_row_first {
+            self.rows.piece.pop_front().map(|row| row.map(|row| (row, None)))
         } else {
-            self.lines.piece.pop_front().map(|(row, line)| (row, Some(line)))
+            self.lines.piece.pop_front().map(with_line)
         })
     }
+}
+
+/// A page with its line unless it is withheld, or what is wrong with it.
+pub(crate) type NextPage = Result<(PageRow, Option<String>), DamagedPage>;
+
+fn with_line(page: Result<(PageRow, String), DamagedPage>) -> NextPage {
+    page.map(|(row, line)| (row, Some(line)))
+}
+
+/// Damaged pages that a command met: each is reported, the others are read, and
+/// the command ends with exit code 4.
+#[derive(Debug, Default)]
+pub(crate) struct Damages {
+    count: u64,
+}
+
+impl Damages {
+    /// Damaged pages that are named; more are only counted.
+    const MOST: u64 = 20;
+
+    pub(crate) fn note(&mut self, damaged: &DamagedPage, out: &mut Output) {
+        self.count += 1;
+        if self.count <= Self::MOST {
+            let (url, what) = (shown(&damaged.url), shown(&damaged.what));
+            out.error(&anyhow::anyhow!("cannot read {url} from the replica: {what}"));
+        }
+    }
+
+    /// Says how many there were, and gives the exit code.
+    pub(crate) fn exit(&self, out: &mut Output) -> Exit {
+        if self.count == 0 {
+            return Exit::Clean;
+        }
+        if Self::MOST < self.count {
+            out.warn(format_args!("{} more pages are damaged", self.count - Self::MOST));
+        }
+        out.warn("hint: restore a backup of the replica, or delete it and sync again");
+        Exit::Integrity
+    }
+}
+
+/// Origins of the sites of a replica.
+pub(crate) fn site_names(store: &dyn Store) -> anyhow::Result<BTreeMap<PublisherId, String>> {
+    let publishers = store.publishers()?.into_iter();
+    Ok(publishers.map(|publisher| (publisher.id, publisher.origin)).collect())
 }
 
 /// Rows of a replica, by publisher and key.
@@ -249,12 +334,12 @@ pub(crate) fn each_row(
     store: &dyn Store,
     selection: &Selection<'_>,
     mut most: u64,
-    mut show: impl FnMut(&PageRow) -> anyhow::Result<()>,
+    mut show: impl FnMut(&Result<PageRow, DamagedPage>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut lane = Lane::new(false);
     while 0 < most && !lane.is_over {
         let piece = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
-        lane.fill(|after| store.list(selection, after, piece), |row: &PageRow| row)?;
+        lane.fill(|after| store.rows(selection, after, piece), place_of_row)?;
         for row in lane.piece.drain(..) {
             show(&row)?;
             most = most.saturating_sub(1);
@@ -263,17 +348,17 @@ pub(crate) fn each_row(
     Ok(())
 }
 
-/// The page of a verified line.
-pub(crate) fn page_of<'l>(url: &str, line: &'l str) -> anyhow::Result<Page<'l>> {
-    let judged = Judge::new(PageLimits::SPEC).read(line, 1, &mut ());
-    let page = judged.with_context(|| visible(url))?;
-    page.with_context(|| format!("{}: its line is no page", visible(url)))
+/// The page of a verified line, as a reader must see it (SCP-103, SCP-188).
+pub(crate) fn view_of<'l>(url: &str, line: &'l str) -> anyhow::Result<ReaderView<'l>> {
+    let view = ReaderView::of(line).with_context(|| visible(url))?;
+    view.with_context(|| format!("{}: its line is not a page", visible(url)))
 }
 
 /// What the site says AI may do with a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// `given`, `login`, `refused`, or `unsaid` where nobody spoke of it.
+    /// `given`, `login`, `refused`, `no-training` where nothing else is
+    /// forbidden, or `unsaid`.
     pub(crate) consent: &'static str,
     pub(crate) ai_indexable: Option<bool>,
     pub(crate) auth_required: Option<bool>,
@@ -282,7 +367,7 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// Joins what is known; the most restrictive wins.
-    pub(crate) fn of(row: &PageRow, arc: Option<&ArcRow>) -> Self {
+    pub(crate) fn of(row: &PageRow, arc: Option<&ArcRow>, trains: Option<bool>) -> Self {
         let entry = arc.and_then(|arc| Entry::from_json(&arc.json));
         let is_barred = matches!(row.withheld, Some(Withheld::Robots | Withheld::Consent));
         let consent = match (arc, &entry) {
@@ -295,6 +380,10 @@ impl Terms {
                 Consent::WithLogin => "login",
                 _ => "refused",
             },
+        };
+        let consent = match consent {
+            "unsaid" | "given" if trains == Some(false) => "no-training",
+            consent => consent,
         };
         Self {
             consent,

@@ -11,7 +11,7 @@ use anyhow::Context;
 use rutter_arc::Policy;
 use rutter_arc::policy::{Access, Retention};
 use rutter_build::{Arc, Base, Glob, Layers, Plan, Privacy, SectionRule, Source};
-use rutter_page::Timestamp;
+use rutter_page::{PageUrl, Timestamp};
 
 use crate::config::entity::Stated;
 use crate::config::{By, Config, FILE, Fault, Given, STATE, Written, real};
@@ -25,8 +25,8 @@ pub(crate) const DROWN: &str = "drown";
 /// What only the command line can ask for.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Asked {
-    /// Folder with published files, to rebuild lost state from
-    #[arg(long, value_name = "DIR")]
+    /// Folder with published files, or their URL, to rebuild lost state from
+    #[arg(long, value_name = "DIR|URL")]
     pub(crate) previous: Option<PathBuf>,
     /// File to list the addresses of new, changed and removed pages in
     #[arg(long, value_name = "FILE")]
@@ -34,6 +34,9 @@ pub(crate) struct Asked {
     /// Replace files that Rutter did not write
     #[arg(long)]
     pub(crate) force: bool,
+    /// Set times in the state that are later than now to now
+    #[arg(long)]
+    pub(crate) redate: bool,
     /// Read all pages again, also those that did not change
     #[arg(long)]
     pub(crate) reread: bool,
@@ -44,6 +47,8 @@ pub(crate) struct Asked {
 pub(crate) struct Settled {
     pub(crate) plan: Plan,
     pub(crate) remarks: Vec<String>,
+    /// Problems with the settings that do not stop a build.
+    pub(crate) warnings: Vec<String>,
     /// The owner's words about entities, as they were written.
     pub(crate) entities: Vec<Stated>,
     /// The folder of files with an entity each, whether or not it is there.
@@ -57,7 +62,7 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let Config { written, file } = config;
     let folder = file.as_deref().and_then(Path::parent);
     let from = Start(folder.map(Path::to_owned).unwrap_or_default());
-    let mut remarks = Vec::new();
+    let (mut remarks, mut warnings) = (Vec::new(), Vec::new());
     let layers = layers(&written);
     let arc = arc(&written)?;
     let privacy = privacy(&from, &written)?;
@@ -71,6 +76,13 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
     let source = stated(written.source.as_ref()).unwrap_or_else(|| site::source(&site));
     check_kind(&site, source)?;
     let base = base(written.base_url.clone(), &site, &mut remarks)?;
+    if PageUrl::parse(base.as_str()).is_ok_and(|url| url.is_plain_http()) {
+        warnings.push(format!(
+            "base URL {} is not https: readers refuse sitemaps and collections without \
+             it (SCP-196)",
+            base.as_str()
+        ));
+    }
     let spxi = if layers.spxi { entities::spxi(&written, &entities, &base)? } else { None };
     let out = out(&from, written.out, &site, source)?;
     let state = written.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
@@ -92,9 +104,14 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         ));
     }
     let exclude = written.exclude.map_or_else(Vec::new, Given::value);
+    let generator = match source {
+        Source::Html => site::generator::of_site(&site, site::Home::read(&site).as_ref()),
+        Source::Markdown | Source::Lines => None,
+    };
     let defaults = Plan::new(site, state, base, now);
     let plan = Plan {
         source,
+        generator,
         out,
         previous: asked.previous.clone(),
         name: written.name.map(Given::value),
@@ -112,15 +129,22 @@ pub(crate) fn settle(config: Config, asked: &Asked, now: Timestamp) -> anyhow::R
         spxi,
         privacy,
         git_dates: written.git_dates.map_or(defaults.git_dates, Given::value),
+        git_root: written.git_sources.as_ref().map(|_| from.0.clone()),
+        git_sources: git_sources(written.git_sources.as_ref())?,
         reread: asked.reread,
         trust_mtime: written.trust_mtime.map_or(defaults.trust_mtime, Given::value),
+        redate: asked.redate,
+        purge: written.purge.map_or(defaults.purge, Given::value),
+        allow_mass_delete: written
+            .allow_mass_delete
+            .map_or(defaults.allow_mass_delete, Given::value),
         force: asked.force,
         replace: written.replace.map_or_else(Vec::new, Given::value),
         changed_list: asked.changed_list.clone(),
         threads: written.threads.map_or(defaults.threads, Given::value),
         ..defaults
     };
-    Ok(Settled { plan, remarks, entities, folder, file })
+    Ok(Settled { plan, remarks, warnings, entities, folder, file })
 }
 
 /// The folder that paths in the file start from.
@@ -211,11 +235,27 @@ fn out(
     Ok(Some(out))
 }
 
+/// Patterns for sources of pages; one without the page's path names one file
+/// for all.
+fn git_sources(given: Option<&Given<Vec<String>>>) -> Result<Vec<String>, Fault> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    if let Some(pattern) = given.value.iter().find(|pattern| !pattern.contains("{path}")) {
+        let shown = rutter_finding::quoted(pattern);
+        return Err(Fault::new(&given.by, format_args!("git-sources: {shown} has no {{path}}")));
+    }
+    Ok(given.value.clone())
+}
+
 fn prefixes(key: &str, given: Option<&Given<Vec<String>>>) -> Result<Vec<String>, Fault> {
     let Some(given) = given else { return Ok(Vec::new()) };
     if let Some(prefix) = given.value.iter().find(|prefix| !prefix.starts_with('/')) {
         let shown = rutter_finding::quoted(prefix);
         let what = format_args!("{key}: {shown} does not begin with a slash");
+        return Err(Fault::new(&given.by, what));
+    }
+    if let Some(prefix) = given.value.iter().find(|prefix| prefix.contains('*')) {
+        let shown = rutter_finding::quoted(prefix);
+        let what = format_args!("{key}: {shown} has a `*`; a prefix covers everything below it");
         return Err(Fault::new(&given.by, what));
     }
     Ok(given.value.clone())
@@ -247,6 +287,8 @@ fn layers(written: &Written) -> Layers {
         robots: chosen(written.robots.as_ref(), usual.robots),
         crawl_delay: written.crawl_delay.as_ref().map(|given| given.value).or(usual.crawl_delay),
         llms: chosen(written.llms.as_ref(), usual.llms),
+        llms_full: chosen(written.llms_full.as_ref(), usual.llms_full),
+        llms_full_bytes: chosen(written.llms_full_bytes.as_ref(), usual.llms_full_bytes),
         arc: chosen(written.arc.as_ref(), usual.arc),
         spxi: chosen(written.spxi.as_ref(), usual.spxi),
         twins: chosen(written.twins.as_ref(), usual.twins),
@@ -264,6 +306,7 @@ fn arc(written: &Written) -> Result<Arc, Fault> {
         crawl_rate: stated(written.arc_crawl_rate.as_ref()).map(|rate| rate.0),
         contact: stated(written.arc_contact.as_ref()),
         unlisted: prefixes("unlisted", written.arc_unlisted.as_ref())?,
+        lists_restricted: chosen(written.arc_list_restricted.as_ref(), usual.lists_restricted),
         approved: prefixes("approved", written.arc_approved.as_ref())?,
         priorities: priorities.map(|it| (it.prefix.clone(), it.priority)).collect(),
         private: chosen(written.arc_private.as_ref(), usual.private),

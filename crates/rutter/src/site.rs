@@ -1,5 +1,6 @@
 //! What a folder tells about itself: its generator, its address, what it holds.
 
+mod address;
 pub(crate) mod generator;
 
 #[cfg(test)]
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use rutter_build::{Base, Source};
 use rutter_extract::{Facts, Options};
 use rutter_page::{PageUrl, Timestamp};
+
+pub(crate) use address::base_url;
 
 /// How much of a home page or sitemap is looked at.
 const LOOKED_AT: u64 = 1 << 20;
@@ -84,15 +87,6 @@ fn start_of(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The address of a site, and where it was found.
-pub(crate) fn base_url(site: &Path, home: Option<&Home>) -> Option<(Base, &'static str)> {
-    let of_home = || of_home(site, &home?.facts);
-    of_cname(site)
-        .map(|base| (base, "CNAME"))
-        .or_else(|| of_home().map(|base| (base, "the canonical link of the home page")))
-        .or_else(|| of_sitemap(site).map(|base| (base, "sitemap.xml")))
-}
-
 /// GitHub Pages and others keep the host's name in a file.
 fn of_cname(site: &Path) -> Option<Base> {
     let bytes = start_of(&site.join("CNAME"))?;
@@ -161,6 +155,19 @@ pub(crate) fn public(url: &str) -> Option<Base> {
         host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     });
     (!is_local && !is_template).then_some(base)
+}
+
+/// Files by which a folder is known to be a site.
+const ENTRY_FILES: [&str; 5] =
+    ["index.html", "sitemap.xml", "spxi-index.jsonld", "arc-sitemap.json", "llms.txt"];
+
+/// Folders that generators write to.
+pub(crate) const OUTPUT_FOLDERS: [&str; 9] =
+    ["public", "dist", "build", "_site", "site", "out", "book", "_build/html", "html"];
+
+/// Returns whether a folder has an entry file of a site.
+pub(crate) fn has_entry_file(folder: &Path) -> bool {
+    ENTRY_FILES.iter().any(|name| folder.join(name).is_file())
 }
 
 /// The first of these folders that holds a site, below a folder.

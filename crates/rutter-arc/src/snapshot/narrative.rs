@@ -132,15 +132,18 @@ impl Story {
             self.action(action);
         }
         for link in list(part, "links") {
-            let (name, title, url) = (said(link, "name"), said(link, "title"), said(link, "url"));
+            let (name, title, url) = (named(link, "name"), said(link, "title"), said(link, "url"));
             let title = if title.is_empty() { String::new() } else { format!(", \"{title}\"") };
             let url = if url.is_empty() { String::new() } else { format!(", at {url}") };
             self.say(&format!("It links to {name}{title}{url}{}", more(link, &["link"])));
         }
         for mark in list(part, "marks") {
-            let of = said(mark, "of");
+            let of = named(mark, "of");
             let of = if of.is_empty() { "Something on it" } else { of };
-            self.say(&format!("{of} has {}", facts_of(mark)));
+            match facts_of(mark).as_str() {
+                "" => self.say(&format!("{of} is marked")),
+                facts => self.say(&format!("{of} has {facts}")),
+            }
         }
         let withheld = list(part, "withheld");
         if !withheld.is_empty() {
@@ -156,7 +159,7 @@ impl Story {
         ] {
             for inner in list(part, plural) {
                 self.out.push_str("\n\n");
-                let name = said(inner, "name");
+                let name = named(inner, "name");
                 let owner =
                     if mine == "page" { String::new() } else { format!(", part of {mine}") };
                 self.say(&format!("The {kind} {name}{owner}"));
@@ -170,8 +173,8 @@ impl Story {
             None => {}
             Some(Tree::Text(url)) => self.say(&format!("It shows {url}")),
             Some(many) => {
-                for one in many.items() {
-                    let (name, alt, url) = (said(one, "name"), said(one, "alt"), said(one, "url"));
+                for one in listed(many) {
+                    let (name, alt, url) = (named(one, "name"), said(one, "alt"), said(one, "url"));
                     let alt = if alt.is_empty() { String::new() } else { format!(", \"{alt}\"") };
                     let url = if url.is_empty() { String::new() } else { format!(", at {url}") };
                     self.say(&format!("It shows {name}{alt}{url}"));
@@ -181,7 +184,10 @@ impl Story {
     }
 
     fn field(&mut self, field: &Tree) {
-        let (name, label) = (said(field, "field"), said(field, "label"));
+        // Some write the name alone, as E.3.1 does, some under another key.
+        let name = named(field, "field");
+        let name = if name.is_empty() { said(field, "name") } else { name };
+        let label = said(field, "label");
         let label = if label.is_empty() { String::new() } else { format!(", \"{label}\"") };
         let is_required = field.get("required") == Some(&Tree::Bool(true));
         let must = if is_required { ", which must be filled in" } else { "" };
@@ -189,7 +195,8 @@ impl Story {
     }
 
     fn action(&mut self, action: &Tree) {
-        let label = said(action, "label");
+        let label = named(action, "label");
+        let label = if label.is_empty() { said(action, "name") } else { label };
         let label = if label.is_empty() { String::new() } else { format!(" \"{label}\"") };
         let href = said(action, "href");
         let href = if href.is_empty() { String::new() } else { format!(", leading to {href}") };
@@ -221,7 +228,22 @@ fn facts(tree: &Tree, but: &[&str]) -> Vec<String> {
 }
 
 fn list<'t>(tree: &'t Tree, name: &str) -> &'t [Tree] {
-    tree.get(name).map_or(&[], Tree::items)
+    tree.get(name).map_or(&[], listed)
+}
+
+/// The items of a list; a single value is a list of one.
+fn listed(value: &Tree) -> &[Tree] {
+    match value {
+        Tree::List(items) => items,
+        Tree::Null => &[],
+        one => std::slice::from_ref(one),
+    }
+}
+
+/// What something is called: by the member `name`, or by itself where it is
+/// nothing but a text.
+fn named<'t>(tree: &'t Tree, name: &str) -> &'t str {
+    tree.as_str().unwrap_or_else(|| said(tree, name))
 }
 
 fn said<'t>(tree: &'t Tree, name: &str) -> &'t str {

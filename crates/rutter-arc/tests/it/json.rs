@@ -218,7 +218,13 @@ fn spec_only_version_2_is_read() {
         ("\"1.9\"", Some("AR007"), &[]),
         ("3.0", Some("AR007"), &["AR009"]),
         ("2.1", None, &["AR009"]),
-        ("\"new\"", None, &["AR009"]),
+        ("\"2\"", None, &["AR009"]),
+        ("\"new\"", Some("AR007"), &["AR009"]),
+        ("\"\"", Some("AR007"), &["AR009"]),
+        ("\" \"", Some("AR007"), &["AR009"]),
+        ("\"v2.1\"", Some("AR007"), &["AR009"]),
+        ("true", Some("AR007"), &["AR009"]),
+        ("{}", Some("AR007"), &["AR009"]),
         ("null", None, &["AR009"]),
     ] {
         let got = json(&with(version));

@@ -360,3 +360,31 @@ fn ours_prose_reads_like_prose() {
          It offers the action \"Join\", with the role submit, the action create_account.\n"
     );
 }
+
+#[test] // ARC-010 E.3.1
+fn prose_names_fields_that_are_written_as_texts() {
+    let prose = |json: &str| {
+        let raw = rutter_page::Raw::parse(json).unwrap();
+        rutter_arc::snapshot::narrative(&rutter_page::Object::new(raw).unwrap()).unwrap()
+    };
+    // The snapshot of E.3.1.
+    let told = prose(
+        r#"{ "page": "signup", "title": "Create Your Account", "sections": [
+            { "name": "registration_form", "fields": ["email","password"], "intent": "register_user" } ] }"#,
+    );
+    assert_eq!(
+        told,
+        "This is the page signup, titled \"Create Your Account\".\n\n\
+         The section registration_form. It has the intent register_user. \
+         It asks for email. It asks for password.\n"
+    );
+    // Other parts may be texts, single values, or called by another member.
+    let told = prose(
+        r#"{ "page": "p", "sections": ["intro", { "name": "form", "fields": { "name": "iban" },
+            "actions": ["Send", { "name": "Reset" }], "links": "help", "media": ["clock"],
+            "marks": ["table"] }], "blocks": "footer" }"#,
+    );
+    for name in ["intro", "form", "iban", "Send", "Reset", "help", "clock", "table", "footer"] {
+        assert!(told.contains(name), "{name} not in {told}");
+    }
+}

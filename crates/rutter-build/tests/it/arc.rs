@@ -63,7 +63,7 @@ impl From<rutter_arc::delta::Unsorted> for Never {
     }
 }
 
-#[test] // ARC-020 ARC-021 ARC-028 ARC-005
+#[test] // ARC-020 ARC-021 ARC-028 ARC-005 ARC-032 ARC-037
 fn spec_the_sitemap_lies_where_agents_look_for_it() {
     let mut site = Site::of(6);
     site.build_with(|plan| {
@@ -193,6 +193,28 @@ fn ours_deltas_lead_from_one_day_to_the_next() {
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-06-25", "2026-06-25"));
 }
 
+// D60: the changes of the first day, not the first publication itself.
+#[test]
+fn first_day_delta_holds_only_changes_after_the_first_build() {
+    let mut site = Site::of(20);
+    site.build();
+    let name = "arc-sitemap-deltas/2026-05-01.json";
+    let (begun, first) = (site.now, site.files());
+    let (head, entries) = read(&first[name], Form::Json);
+    assert_eq!(entries, [], "readers without a base read the sitemap");
+    assert_eq!(head.since, Some(begun), "it says from when on it is complete");
+    assert!(sitemap(&site).0.deltas.is_some());
+    site.now = site.now.plus_seconds(60);
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
+    site.remove("blog/0003.html");
+    site.build();
+    let delta = site.files()[name].clone();
+    let (head, entries) = read(&delta, Form::Json);
+    assert_eq!((head.since, head.until), (Some(begun), Some(site.now)));
+    assert_eq!(entries.len(), 2);
+    assert_eq!(applied(&first["arc-sitemap.json"], &[&delta]), site.files()["arc-sitemap.json"]);
+}
+
 /// What was said of a page on earlier days is not said any longer once it may
 /// not be.
 #[test]
@@ -200,7 +222,7 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
     let mut site = Site::of(6);
     site.build();
     site.now = site.now.plus_seconds(DAY);
-    site.put("docs/0004.html", &page("Home", "Page 4", &words(504)));
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
     site.build();
     let has = |site: &Site, word: &str| {
         let files = site.files().into_iter();
@@ -379,6 +401,29 @@ fn spec_what_may_not_leave_leaves_nowhere() {
     assert!(!site.files().contains_key("no-ai.md") && !site.files().contains_key("members.md"));
 }
 
+#[test] // D85
+fn closed_pages_that_nobody_declared_are_not_listed() {
+    let mut site = Site::of(4);
+    let form = "<form><input type=\"password\" name=\"p\"></form>";
+    site.put("login.html", &format!("<title>Log in</title><body><main>{form}</main>"));
+    site.put("drafts/a.html", &page("Home", "Plan", &words(70)));
+    site.put("robots.txt", "User-agent: *\nDisallow: /drafts/\n");
+    let list = |plan: &mut rutter_build::Plan| plan.arc.lists_restricted = true;
+    site.build_with(list).unwrap();
+    assert_eq!(entry_of(&site, "login.html").unwrap().auth_required, Some(true));
+    assert_eq!(entry_of(&site, "drafts/a.html").unwrap().ai_indexable, Some(false));
+    // Those that were listed leave with a removal entry.
+    site.now = site.now.plus_seconds(DAY);
+    site.build();
+    for name in ["login.html", "drafts/a.html"] {
+        assert_eq!(entry_of(&site, name), None, "{name}");
+    }
+    let (_, entries) = read(&site.files()["arc-sitemap-deltas/2026-05-02.json"], Form::Json);
+    let removed = entries.iter().filter(|entry| entry.removed).map(|entry| entry.url.as_str());
+    let removed: Vec<&str> = removed.collect();
+    assert_eq!(removed, [format!("{BASE}drafts/a.html"), format!("{BASE}login.html")]);
+}
+
 #[test] // ARC-027
 fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
     let mut site = with_barred();
@@ -480,4 +525,18 @@ fn ours_lost_state_comes_back_from_the_published_files() {
     let differ = |name: &&String| found.get(*name) != wanted.get(*name);
     let names: Vec<&String> = found.keys().chain(wanted.keys()).filter(differ).collect();
     assert_eq!(names, Vec::<&String>::new());
+}
+
+#[test] // D85
+fn listing_of_closed_pages_heeds_both_reasons() {
+    let mut site = Site::of(4);
+    let form = "<form><input type=\"password\" name=\"p\"></form>";
+    site.put("members/login.html", &format!("<title>Log in</title><body><main>{form}</main>"));
+    let noindex = "<meta name=\"robots\" content=\"noindex\"></head>";
+    let closed = page("Home", "Plan", &words(70)).replace("</head>", noindex);
+    site.put("drafts/a.html", &closed);
+    site.put("robots.txt", "User-agent: *\nDisallow: /drafts/\n");
+    site.build_with(|plan| plan.restricted = vec!["/members/".to_owned()]).unwrap();
+    assert_eq!(entry_of(&site, "drafts/a.html"), None);
+    assert_eq!(entry_of(&site, "members/login.html").unwrap().auth_required, Some(true));
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use rutter_build::SectionRule;
+use rutter_build::{Generator, SectionRule};
 use rutter_page::Timestamp;
 use rutter_scp::Kind;
 
 use crate::site::{BASE, Site, page, words};
 
-#[test] // SCP-105 SCP-106 SCP-107 SCP-108 SCP-109 SCP-122 SCP-125 SCP-142 D06
+#[test] // SCP-106 SCP-107 SCP-108 SCP-109 SCP-122 SCP-125 D06
 fn spec_a_first_build_offers_every_page_in_whole_collections() {
     let mut site = Site::of(60);
     let outcome = site.build();
@@ -91,7 +91,11 @@ fn ours_a_changed_menu_changes_no_page() {
     assert_eq!(outcome.read, 60);
     assert!(site.newest("all", "delta").is_none());
     let dates = |ledger: &str| {
-        ledger.lines().map(|line| line.split('\t').take(6).collect::<String>()).collect::<Vec<_>>()
+        ledger
+            .lines()
+            .filter(|line| !line.starts_with("# end"))
+            .map(|line| line.split('\t').take(6).collect::<String>())
+            .collect::<Vec<_>>()
     };
     assert_eq!(dates(&site.ledger()), dates(&ledger));
     // The pages themselves are published as they are now.
@@ -336,4 +340,75 @@ fn ours_sizes_and_times_are_trusted_only_where_told() {
     assert_eq!((outcome.read, outcome.changed), (0, 0));
     let outcome = site.build();
     assert_eq!((outcome.read, outcome.changed), (1, 1));
+}
+
+/// Commits everything in a folder at a time.
+fn commit(folder: &std::path::Path, date: &str) {
+    for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "x"]] {
+        let done = std::process::Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(["-c", "user.name=x", "-c", "user.email=x@h.example"])
+            .args(args)
+            .env("GIT_COMMITTER_DATE", date)
+            .env("GIT_AUTHOR_DATE", date)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .status();
+        assert!(done.is_ok_and(|status| status.success()), "git {args:?}");
+    }
+}
+
+#[test]
+fn dates_pages_by_the_history_of_their_sources() {
+    let sources = tempfile::tempdir().unwrap();
+    let put = |name: &str| {
+        let path = sources.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    };
+    put("docs/install.md");
+    commit(sources.path(), "2025-02-03T04:05:06Z");
+    put("texts/api/text.md");
+    commit(sources.path(), "2025-03-04T05:06:07Z");
+    let new_site = || {
+        let site = Site::new();
+        for (n, name) in ["index.html", "install/index.html", "api/index.html"].iter().enumerate() {
+            site.put(name, &page("Home", name, &words(n)));
+        }
+        site
+    };
+    let generator = Generator {
+        name: "MkDocs".to_owned(),
+        root: Some(sources.path().to_owned()),
+        sources: vec!["docs".to_owned()],
+    };
+    let mut site = new_site();
+    let (_, heard) = site
+        .build_with(|plan| {
+            plan.git_dates = true;
+            plan.generator = Some(generator.clone());
+            plan.git_sources = vec!["texts/{path}/text.md".to_owned()];
+        })
+        .unwrap();
+    assert!(!heard.said.iter().any(|said| said.contains("git-dates")), "{:?}", heard.said);
+    let date = |path: &str| (site.row(path)[4].clone(), site.row(path)[9].clone());
+    let git = |date: &str| (date.to_owned(), "git".to_owned());
+    assert_eq!(date("install/"), git("2025-02-03T04:05:06Z"));
+    assert_eq!(date("api/"), git("2025-03-04T05:06:07Z"));
+    assert_eq!(date("").1, "seen");
+    // The owner learns that nothing was found, and where it was looked for.
+    for (generator, wanted) in [
+        (None, "there is no history"),
+        (Some(Generator { sources: vec!["pages".to_owned()], ..generator.clone() }), "pages/"),
+    ] {
+        let mut site = new_site();
+        let (_, heard) = site
+            .build_with(|plan| {
+                plan.git_dates = true;
+                plan.generator = generator;
+            })
+            .unwrap();
+        let said = heard.said.iter().find(|said| said.starts_with("git-dates found nothing in "));
+        assert!(said.is_some_and(|said| said.contains(wanted)), "{:?}", heard.said);
+    }
 }

@@ -16,7 +16,7 @@ fn listed(site: &Site, path: &str) -> (bool, bool, bool) {
     (in_sitemap, in_collection, llms.contains(&format!("{BASE}{stem}.md")))
 }
 
-#[test] // SCP-169 SCP-170 SCP-173 SCP-174 SCP-175 D85
+#[test] // SCP-170 SCP-174 D85
 fn spec_the_visibility_matrix() {
     let mut site = Site::of(6);
     let with =
@@ -148,26 +148,36 @@ fn spec_comments_and_private_data_of_people_stay_out() {
 }
 
 #[test] // D36
-fn ours_a_page_of_too_many_blocks_stops_the_build_unless_it_may_be_omitted() {
+fn page_of_too_many_blocks_is_merged_or_stops_the_build() {
     let mut site = Site::of(6);
     site.build();
     let before = site.files();
     let code: Vec<String> = (0..1100).map(|n| format!("<pre>{n}: {}</pre>", words(n))).collect();
     let code = code.concat();
     site.put("steps.html", &page("Home", "Steps", &format!("{}</p>{code}<p>", words(1))));
-    let stopped = site.build_with(|_| {}).err();
+    let stop = |plan: &mut rutter_build::Plan| plan.oversize = Oversize::Stop;
+    let stopped = site.build_with(stop).err();
     assert!(matches!(stopped, Some(BuildError::Oversize(1))), "{stopped:?}");
     assert_eq!(site.files(), before);
-    let omit = |plan: &mut rutter_build::Plan| plan.oversize = Oversize::Omit;
+    let mut plan = site.plan();
+    stop(&mut plan);
+    let mut heard = crate::site::Heard::default();
+    assert!(rutter_build::build(&plan, &mut heard).is_err());
+    assert!(heard.codes("steps.html").contains(&"BD008"), "{:?}", heard.findings);
     // It still holds when nothing changes.
     for _ in 0..2 {
-        let (outcome, heard) = site.build_with(omit).unwrap();
-        assert_eq!(outcome.pages, 7);
-        assert_eq!(heard.codes("steps.html").last(), Some(&"BD008"));
-        assert_eq!(listed(&site, "steps.html"), (true, false, false));
+        let (outcome, heard) = site.build_with(|_| {}).unwrap();
+        assert_eq!(outcome.pages, 8);
+        assert!(!heard.codes("steps.html").contains(&"BD008"), "{:?}", heard.findings);
+        let (in_sitemap, _, in_llms) = listed(&site, "steps.html");
+        assert!(in_sitemap && in_llms);
     }
-    let again = site.build_with(|_| {}).err();
-    assert!(matches!(again, Some(BuildError::Oversize(1))), "{again:?}");
+    let (_, lines) = site.newest("all", "delta").unwrap();
+    let line = lines.iter().find(|line| line.contains("steps.html")).unwrap();
+    assert!((0..1100).all(|n| line.contains(&format!("{n}: "))), "no word is lost");
+    // Also where the page was not read again.
+    let stopped = site.build_with(stop).err();
+    assert!(matches!(stopped, Some(BuildError::Oversize(1))), "{stopped:?}");
 }
 
 #[test] // ARC-026 D57
@@ -231,6 +241,7 @@ fn spec_what_partners_may_read_lies_in_the_state_and_nowhere_else() {
     fs::remove_file(&served).unwrap();
     site.build_with(restrict(true)).unwrap();
     assert_eq!(fs::read(&served).unwrap(), before);
+    site.put("pictures/map.txt", "A map.");
     site.build_with(|plan| {
         restrict(true)(plan);
         plan.restricted.push("/pictures/".to_owned());
@@ -239,4 +250,121 @@ fn spec_what_partners_may_read_lies_in_the_state_and_nowhere_else() {
     assert!(fs::read_to_string(&served).unwrap().contains("\"members/\",\"pictures/\""));
     site.build_with(restrict(false)).unwrap();
     assert!(!store.exists());
+}
+
+/// A login box in the header, as every page of many sites has it.
+const LOGIN_BOX: &str = "<header><form><input type=\"password\"></form></header>";
+
+#[test] // D85
+fn a_login_box_in_the_header_restricts_no_page() {
+    let mut site = Site::of(3);
+    for n in 0..4 {
+        let short = page("Home", "Short", "Open from nine to five.");
+        site.put(
+            &format!("short{n}.html"),
+            &short.replace("<main>", &format!("{LOGIN_BOX}<main>")),
+        );
+    }
+    site.put("code.html", &page("Home", "Forms", "Use <code>&lt;input type=\"password\"></code>."));
+    site.put("login.html", "<html lang=en><title>Sign in</title><body><h1>Sign in</h1><form><input type=\"password\"></form></body></html>");
+    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    let login = (
+        "login.html".to_owned(),
+        "asks for a password",
+        "password form as main content".to_owned(),
+    );
+    assert_eq!(heard.excluded, [login]);
+    assert_eq!(outcome.password_pages, ["login.html"]);
+    // The owner publishes it: by the page itself, or by a setting.
+    let (outcome, heard) =
+        site.build_with(|plan| plan.arc.approved = vec!["/login".into()]).unwrap();
+    assert_eq!((heard.excluded.len(), outcome.password_pages.len()), (0, 0));
+    site.put("login.html", "<html lang=en data-ai-auth-required=false><title>Sign in</title><body><h1>Sign in</h1><form><input type=\"password\"></form></body></html>");
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    assert_eq!(heard.excluded, []);
+}
+
+#[test] // D85
+fn a_time_in_the_text_excludes_no_page() {
+    let mut site = Site::of(3);
+    let event =
+        "The regatta starts on <time datetime=\"2031-06-01\">1 June 2031</time> at the pier.";
+    site.put("event.html", &page("Home", "Regatta", event));
+    let meta = "<meta property=\"article:published_time\" content=\"2030-01-01T00:00:00Z\"></head>";
+    site.put("later.html", &page("Home", "Later", &words(50)).replace("</head>", meta));
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    let by = "meta article:published_time 2030-01-01T00:00:00Z".to_owned();
+    assert_eq!(heard.excluded, [("later.html".to_owned(), "published later", by)]);
+    // The same from the cache.
+    site.put("other.html", &page("Home", "Other", &words(60)));
+    let (_, again) = site.build_with(|_| {}).unwrap();
+    assert_eq!(again.excluded, heard.excluded);
+}
+
+#[test] // D57
+fn restricted_prefixes_match_decoded_and_in_any_case() {
+    let mut site = Site::of(3);
+    for path in ["Members/a.html", "caf\u{e9}/b.html", "open/c.html"] {
+        site.put(path, &page("Home", path, &words(40)));
+    }
+    for written in ["/members/", "/MEMBERS/", "/Caf%c3%a9/", "/CAF\u{c9}/"] {
+        let (_, heard) = site.build_with(|plan| plan.restricted = vec![written.into()]).unwrap();
+        assert_eq!(heard.excluded.len(), 1, "{written}: {:?}", heard.excluded);
+        assert_eq!(heard.excluded[0].2, "setting restricted");
+    }
+    let missing = site.build_with(|plan| plan.restricted = vec!["/memmbers/".into()]);
+    match missing {
+        Err(BuildError::Unused(written)) => assert_eq!(written, "/memmbers/"),
+        other => panic!("{:?}", other.map(|(outcome, _)| outcome)),
+    }
+}
+
+#[test] // SCP-172 D94
+fn strict_mode_counts_links_cards_and_accounts() {
+    let mut site = Site::of(3);
+    site.put(
+        "links.html",
+        &page("Home", "Links", "Write to <a href=\"mailto:ada@harbour.org\">Ada</a>."),
+    );
+    site.put("card.html", &page("Home", "Card", "Pay with 4539 1488 0343 6467."));
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    assert!(!heard.codes("links.html").contains(&"BD006"));
+    assert!(heard.codes("card.html").contains(&"BD006"));
+    let strict = site.build_with(|plan| plan.privacy.strict = true);
+    assert!(matches!(strict, Err(BuildError::Private(2))));
+}
+
+#[test] // D57
+fn restricted_folder_covers_its_index_page_without_a_slash() {
+    for (file, address) in [("members/index.html", "members"), ("members.html", "members")] {
+        let mut site = Site::of(4);
+        site.put(file, &page("Home", "Members", &words(40)));
+        site.put("members2.html", &page("Home", "Open", &words(41)));
+        let urls = ["", address, "members2", "docs/0000", "docs/0002", "blog/0001", "blog/0003"];
+        let urls = urls.map(|path| format!("<url><loc>{BASE}{path}</loc></url>")).concat();
+        let head = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+        site.put("sitemap.xml", &format!("{head}{urls}</urlset>"));
+        site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+        assert_eq!(site.row(address)[1], "bare", "{file}");
+        assert_eq!(site.row("members2")[1], "public");
+        assert!(!site.files().contains_key(&file.replace(".html", ".md")), "{file}");
+    }
+}
+
+#[test] // D57
+fn restricted_folder_covers_the_page_beside_it() {
+    let mut site = Site::of(4);
+    site.put("members.html", &page("Home", "Members", &words(40)));
+    site.build_with(|plan| plan.restricted = vec!["/members/".into()]).unwrap();
+    assert_eq!(site.row("members.html")[1], "bare");
+}
+
+#[test]
+fn expired_page_is_excluded_with_its_date_as_source() {
+    let mut site = Site::of(3);
+    let expired = "<meta name=\"robots\" content=\"unavailable_after: 2020-01-01\"></head>";
+    site.put("old.html", &page("Home", "Old", &words(40)).replace("</head>", expired));
+    let (_, heard) = site.build_with(|_| {}).unwrap();
+    let source = &heard.excluded[0].2;
+    assert!(source.starts_with("unavailable_after 2020-01-01T"), "{source}");
 }

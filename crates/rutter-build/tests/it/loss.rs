@@ -159,7 +159,7 @@ fn ours_a_state_of_another_site_or_version_is_refused() {
     assert!(matches!(other, Err(BuildError::OtherSite(..))));
     let ledger = site.path("state/ledger.tsv");
     let good = fs::read_to_string(&ledger).unwrap();
-    fs::write(&ledger, good.replace("ledger 1", "ledger 2")).unwrap();
+    fs::write(&ledger, good.replace("ledger 2", "ledger 9")).unwrap();
     assert!(matches!(site.build_with(|_| {}), Err(BuildError::Newer(_))));
     fs::write(&ledger, good.replace("public", "pubic")).unwrap();
     assert!(matches!(site.build_with(|_| {}), Err(BuildError::State(_, 2))));
@@ -488,4 +488,122 @@ fn ours_what_still_holds_is_still_said() {
     let (outcome, heard) = site.build_with(change).unwrap();
     assert_eq!(outcome.written, 3, "the twin, and what names it: page and list");
     assert!(heard.codes("docs/0002.md").is_empty());
+}
+
+/// A site that was built in its own folder, with every kind of file of ours.
+fn built_in_place() -> Site {
+    let mut site = Site::of(46);
+    site.put("robots.txt", "");
+    site.build_with(|plan| plan.out = None).unwrap();
+    site
+}
+
+#[test]
+fn recognises_own_files_in_a_cached_folder_after_the_state_is_lost() {
+    let (mut site, mut other) = (built_in_place(), built_in_place());
+    for name in ["docs/0002.md", "llms.txt", "robots.txt", "sitemap.xml", "arc-sitemap.json"] {
+        assert!(site.path("site").join(name).exists(), "{name}");
+    }
+    fs::remove_dir_all(site.path("state")).unwrap();
+    for site in [&mut site, &mut other] {
+        for n in 0..46 {
+            let folder = if n % 2 == 0 { "docs" } else { "blog" };
+            let text = page("Home", &format!("Page {n}"), &words(5000 + n));
+            site.put(&format!("{folder}/{n:04}.html"), &text);
+        }
+        let (outcome, heard) = site.build_with(|plan| plan.out = None).unwrap();
+        assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 46, 0));
+        assert!(!heard.findings.iter().any(|found| found.1 == "BD003"), "{:?}", heard.findings);
+    }
+    let twin = fs::read_to_string(site.path("site/docs/0002.md")).unwrap();
+    assert!(twin.contains(&words(5002)) && twin.ends_with("\n<!-- rutter:twin -->\n"), "{twin}");
+    // Nothing is different from a site that never lost its state.
+    assert_eq!(files_of(&site), files_of(&other));
+}
+
+fn files_of(site: &Site) -> Files {
+    crate::site::files(&site.path("site"))
+}
+
+#[test]
+fn fails_when_own_files_cannot_be_told_from_others() {
+    let mut site = built_in_place();
+    fs::remove_dir_all(site.path("state")).unwrap();
+    // As an earlier version wrote it.
+    let twin = fs::read_to_string(site.path("site/docs/0002.md")).unwrap();
+    site.put("docs/0002.md", &twin.replace("\n<!-- rutter:twin -->\n", ""));
+    site.put("docs/0002.html", &page("Home", "Page 2", &words(5002)));
+    let before = files_of(&site);
+    let failed = site.build_with(|plan| plan.out = None).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(&failed, BuildError::Unrecognised { n: 1, first, .. } if first == "docs/0002.md"),
+        "{failed}"
+    );
+    assert_eq!(files_of(&site), before);
+    // It says so until it is told what to do.
+    assert!(site.build_with(|plan| plan.out = None).is_err());
+    let replace = |plan: &mut rutter_build::Plan| {
+        plan.out = None;
+        plan.replace = vec!["docs/0002.md".to_owned()];
+    };
+    site.build_with(replace).unwrap();
+    assert!(fs::read_to_string(site.path("site/docs/0002.md")).unwrap().contains(&words(5002)));
+    // A folder that Rutter never wrote to is no such case.
+    let mut fresh = Site::of(4);
+    fresh.put("docs/0002.md", "mine");
+    let (_, heard) = fresh.build_with(|plan| plan.out = None).unwrap();
+    assert_eq!(heard.codes("docs/0002.md"), ["BD003"]);
+}
+
+#[test]
+fn finds_a_published_state_whatever_the_sitemap_is_called() {
+    let mut site = Site::of(6);
+    let foreign = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{BASE}shop</loc></url></urlset>"
+    );
+    site.put("sitemap.xml", &foreign);
+    site.build_with(|plan| plan.out = None).unwrap();
+    assert!(site.path("site/sitemap-rutter.xml").exists());
+    fs::remove_dir_all(site.path("state")).unwrap();
+    let (outcome, heard) = site.build_with(|plan| plan.out = None).unwrap();
+    assert_eq!((outcome.new, outcome.changed), (0, 0), "{:?}", heard.said);
+    assert!(heard.said[0].starts_with("state rebuilt from"), "{:?}", heard.said);
+    // Where the collections are not there, the owner is told how to keep dates.
+    fs::remove_dir_all(site.path("state")).unwrap();
+    fs::remove_dir_all(site.path("site/scp")).unwrap();
+    let (_, heard) = site.build_with(|plan| plan.out = None).unwrap();
+    let said = heard.said.first().unwrap();
+    assert!(said.contains("sitemap-rutter") && said.contains("--previous"), "{said}");
+}
+
+#[test]
+fn lost_list_of_files_leaves_no_twin_of_a_closed_or_removed_page() {
+    for has_out in [true, false] {
+        let mut site = Site::of(20);
+        site.put("notes/own.md", "# The owner's\n");
+        let plan = move |plan: &mut rutter_build::Plan| {
+            if !has_out {
+                plan.out = None;
+            }
+        };
+        let target = if has_out { "out" } else { "site" };
+        site.build_with(plan).unwrap();
+        let twins = ["docs/0002.md", "docs/0004.md", "docs/0006.md"];
+        let files = crate::site::files(&site.path(target));
+        assert!(twins.iter().all(|name| files.contains_key(*name)));
+        fs::remove_file(site.path("state/files.tsv")).unwrap();
+        site.remove("docs/0002.html");
+        // In a folder beside, the changed copy of a page stops the build.
+        if !has_out {
+            let closed = "<meta name=\"robots\" content=\"noindex\"></head>";
+            let closed = page("Home", "Page 4", &words(4)).replace("</head>", closed);
+            site.put("docs/0004.html", &closed);
+        }
+        site.build_with(plan).unwrap();
+        let files = crate::site::files(&site.path(target));
+        assert_eq!(twins.map(|name| files.contains_key(name)), [false, has_out, true]);
+        assert_eq!(files["notes/own.md"], b"# The owner's\n");
+        let served = fs::read_to_string(site.path("state/served.json")).unwrap();
+        assert_eq!(served.contains("docs/0004.md"), has_out);
+    }
 }

@@ -7,10 +7,16 @@
 )]
 
 mod arc;
+mod clauses;
 mod collections;
 mod flow;
 mod gate;
+mod generators;
+#[cfg(target_os = "linux")]
+mod guard;
+mod llms;
 mod loss;
+mod lost_state;
 mod merge;
 mod site;
 mod spxi;

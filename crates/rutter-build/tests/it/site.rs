@@ -27,6 +27,8 @@ pub(crate) struct Site {
 pub(crate) struct Heard {
     pub(crate) findings: Vec<(String, &'static str, String)>,
     pub(crate) said: Vec<String>,
+    /// Page, reason and source.
+    pub(crate) excluded: Vec<(String, &'static str, String)>,
 }
 
 impl Listener for Heard {
@@ -39,6 +41,10 @@ impl Listener for Heard {
     }
 
     fn progress(&mut self, _: usize, _: usize) {}
+
+    fn excluded(&mut self, page: &rutter_build::ExcludedPage<'_>) {
+        self.excluded.push((page.page.to_owned(), page.reason, page.source.to_owned()));
+    }
 }
 
 impl Heard {

@@ -64,7 +64,7 @@ fn heard(heard: &Heard) -> Vec<(&str, &str)> {
     of_layer.map(|(place, code, _)| (place.as_str(), *code)).collect()
 }
 
-#[test] // SPX-001 SPX-002 SPX-005 SPX-011 SPX-016 SPX-017 SPX-018 SPX-021 SPX-048 SPX-072
+#[test] // SPX-001 SPX-002 SPX-011 SPX-016 SPX-017 SPX-018 SPX-021 SPX-048 SPX-072
 fn spec_both_layers_are_written_and_name_each_other() {
     let mut site = Site::of(6);
     let (_, said) = site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
@@ -90,7 +90,7 @@ fn spec_both_layers_are_written_and_name_each_other() {
     assert!(outcome.is_unchanged());
 }
 
-#[test] // SPX-039 SPX-040 SPX-041 SPX-042 SPX-043 SPX-046 SPX-047 SPX-073
+#[test] // SPX-002 SPX-039 SPX-040 SPX-041 SPX-042 SPX-043 SPX-046 SPX-047 SPX-073
 fn spec_entries_of_entities_link_to_the_index_in_the_form_of_the_sitemap_protocol() {
     let mut site = Site::of(6);
     site.build_with(declares(vec![entity("docs/0002.html#loft", "The Loft")])).unwrap();
@@ -480,4 +480,47 @@ fn ours_a_site_under_a_path_has_its_index_there_and_says_so() {
     assert_eq!(index(&site)["@id"], "https://harbour.example/town/spxi-index.jsonld");
     let packet = &index(&site)["spxi:hasEntity"][0]["spxi:packetRef"];
     assert_eq!(packet, "https://harbour.example/town/spxi-packet.jsonld");
+}
+
+#[test] // SPX-004 SPX-005
+fn sitemap_has_the_same_entries_with_and_without_the_layer() {
+    let (mut plain, mut with) = (Site::of(12), Site::of(12));
+    plain.build();
+    let entities = || vec![entity("docs/0002.html", "The Loft"), entity("", "Harbour")];
+    with.build_with(declares(entities())).unwrap();
+    // Reading them with a finding fails, so both are valid.
+    let ((wanted, offers), (entries, other)) = (plain.sitemap(), with.sitemap());
+    assert_eq!(wanted.len(), 13);
+    let linked = entries.iter().filter(|entry| !entry.alternates.is_empty()).count();
+    assert_eq!(linked, 2);
+    let without: Vec<_> = entries
+        .into_iter()
+        .map(|entry| rutter_signpost::sitemap::Entry { alternates: Vec::new(), ..entry })
+        .collect();
+    assert_eq!(without, wanted);
+    assert_eq!(other, offers);
+    // Lines of the file differ by the links and their namespace alone.
+    let text = |site: &Site| fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
+    let link = "<xhtml:link rel=\"alternate\" type=\"application/ld+json\" hreflang=\"x-spxi\" \
+        href=\"https://harbour.example/spxi-index.jsonld\"/>";
+    let namespace = " xmlns:xhtml=\"http://www.w3.org/1999/xhtml\"";
+    let same = text(&with).replace(link, "").replace(namespace, "");
+    assert_eq!(same, text(&plain).replace(namespace, ""));
+}
+
+#[test] // SPX-055
+fn robots_txt_of_a_site_without_one_allows_everything_and_names_the_sitemap() {
+    let mut site = Site::of(3);
+    site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
+    let text = fs::read_to_string(site.path("out/robots.txt")).unwrap();
+    let robots = rutter_signpost::robots::Robots::parse(text.as_bytes());
+    for agent in ["AnyBot", "GPTBot", "CCBot"] {
+        for path in ["/", "/docs/0002.html", "/spxi-index.jsonld", "/docs/0002/spxi-packet.jsonld"]
+        {
+            assert!(robots.is_allowed(agent, path), "{agent} {path}\n{text}");
+        }
+    }
+    let sitemap = "Sitemap: https://harbour.example/sitemap.xml";
+    assert!(text.lines().any(|line| line == sitemap), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("Disallow: /")), "{text}");
 }

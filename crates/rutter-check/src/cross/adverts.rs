@@ -19,8 +19,17 @@ pub(super) fn compare(view: &mut View<'_>) {
     for one in &machine.adverts {
         of_advert(view, one, &announced, &mut said);
     }
-    // Whoever advertises nothing has another way to be found.
-    if !machine.adverts.is_empty() {
+    if machine.adverts.is_empty() {
+        // One finding for the site: its collections are not wrong each.
+        if let Some(first) = machine.collections.first()
+            && !view.files.may_be_more(What::Sitemap)
+        {
+            let count = machine.collections.len();
+            let detail = format!("{} and {} more", quoted(view.files.path(first.file)), count - 1);
+            let detail = if count == 1 { quoted(view.files.path(first.file)) } else { detail };
+            said.push((first.file, Finding::new(&rules::NOT_ANNOUNCED, Place::WHOLE, detail)));
+        }
+    } else {
         let known: HashSet<u32> = machine.adverts.iter().filter_map(|one| one.file).collect();
         for held in &machine.collections {
             if !known.contains(&held.file) {

@@ -1,7 +1,7 @@
 //! Links inside files for machines: each must lead to something, and to
 //! nothing that is closed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rutter_arc::pointer::{self, Found};
 use rutter_finding::{Finding, Place, quoted};
@@ -10,7 +10,7 @@ use rutter_signpost::llms;
 
 use super::{closed_detail, in_line};
 use crate::rules;
-use crate::site::View;
+use crate::site::{TargetKind, View};
 
 pub(super) fn compare(view: &mut View<'_>) {
     let mut said: Vec<(u32, Finding)> = Vec::new();
@@ -19,6 +19,7 @@ pub(super) fn compare(view: &mut View<'_>) {
     of_robots(view, is_site, &mut said);
     of_llms(view, is_site, &mut said);
     of_pointer(view, &mut said);
+    of_pages(view, &mut said);
     for (file, finding) in said {
         view.book.say(file, finding);
     }
@@ -122,5 +123,29 @@ fn of_pointer(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
         } else if !view.is_own(&url) {
             said.push((at, Finding::new(&rules::OTHER_SITE, Place::WHOLE, quoted(&url))));
         }
+    }
+}
+
+/// Reports each broken target once, on the first page that has it: a broken
+/// link of a menu is one fault and not one of every page.
+fn of_pages(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+    let mut targets: BTreeMap<(TargetKind, &str), (u32, u64, usize)> = BTreeMap::new();
+    for row in &view.rows.list {
+        let (Some(file), Some(page)) = (row.file, &row.page) else { continue };
+        for one in &page.broken {
+            let first = targets.entry((one.kind, &one.url)).or_insert((file, one.line, 0));
+            first.2 += 1;
+        }
+    }
+    for ((kind, url), (file, line, n_pages)) in targets {
+        let rule = match kind {
+            TargetKind::Link => &rules::DEAD_LINK,
+            TargetKind::Image => &rules::MISSING_IMAGE,
+        };
+        let more = match n_pages {
+            1 => String::new(),
+            n => format!(", on {n} pages"),
+        };
+        said.push((file, in_line(rule, line, format!("{}{more}", quoted(url)))));
     }
 }

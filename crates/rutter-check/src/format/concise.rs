@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use rutter_finding::{Finding, Severity, Verdict, shown};
 
 use crate::format::count;
-use crate::outcome::{Outcome, SEVERITIES};
+use crate::outcome::{Detail, Outcome, SEVERITIES};
 use crate::{Judged, Judgement, Kind};
 
 /// Writes every finding, with colours; a stream that has none strips them.
@@ -32,6 +32,9 @@ const FEW_FILES: usize = 20;
 /// Whether a file gets a verdict of its own: where there are many, the clean
 /// ones are only counted.
 pub(crate) fn is_told(outcome: &Outcome, file: &Judged) -> bool {
+    if outcome.detail == Detail::FindingsOnly {
+        return false;
+    }
     let is_clean =
         file.judgement.report.worst().is_none() && file.judgement.verdict() == Verdict::Accepted;
     !is_clean || outcome.files.len() <= FEW_FILES
@@ -79,6 +82,9 @@ pub(crate) fn write_verdict(out: &mut dyn Write, judgement: &Judgement) -> io::R
 
 /// Sums up a run of several files, or one of which something is not shown.
 pub(crate) fn write_summary(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    if outcome.detail == Detail::FindingsOnly {
+        return Ok(());
+    }
     let n_files = outcome.files.len();
     if 1 < n_files {
         let rejected = outcome.with_verdict(Verdict::Rejected);

@@ -1,4 +1,4 @@
-//! For programs: one JSON document, described by `docs/check.schema.json`. Its
+//! For programs: one JSON document, described by `docs/schemas/check.schema.json`. Its
 //! `format` is raised when a program that reads it would misread.
 
 use std::io::{self, Write};

@@ -49,7 +49,7 @@ impl Format {
         ("human", Self::Human),
         ("concise", Self::Concise),
         ("json", Self::Json),
-        ("json-lines", Self::JsonLines),
+        ("jsonl", Self::JsonLines),
         ("sarif", Self::Sarif),
         ("junit", Self::Junit),
         ("github", Self::Github),

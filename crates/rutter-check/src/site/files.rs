@@ -204,19 +204,7 @@ impl Files {
         if let Some(by_url) = &self.by_url {
             return by_url.get(url.key()).copied();
         }
-        let path = home.path_of(url.key())?;
-        let path = path.split('?').next().unwrap_or_default();
-        let mut plain = String::with_capacity(path.len());
-        for (n, part) in path.split('/').enumerate() {
-            let part = decoded(part)?;
-            if part == "." || part == ".." || part.contains(['/', '\\', '\0']) {
-                return None;
-            }
-            if 0 < n {
-                plain.push('/');
-            }
-            plain.push_str(&part);
-        }
+        let plain = plain_path(home, &url)?;
         let is_folder = plain.is_empty() || plain.ends_with('/');
         let names: &[&str] = if is_folder {
             &["index.html", "index.htm", "index.xhtml"]
@@ -225,6 +213,41 @@ impl Files {
         };
         names.iter().find_map(|name| self.find(&format!("{plain}{name}")))
     }
+
+    /// Returns whether a static host answers at a URL of the site, also with a
+    /// file that is not judged: a hidden one, or one behind a symbolic link.
+    pub(crate) fn is_there(&self, home: &Home, url: &str) -> bool {
+        if self.resolve(home, url).is_some() || self.is_live() {
+            return true;
+        }
+        let path = PageUrl::parse(url).ok().and_then(|url| plain_path(home, &url));
+        path.is_some_and(|path| {
+            let file = self.dir.join(&path);
+            let is_folder = path.is_empty() || path.ends_with('/');
+            let page = file.join("index.html");
+            (!is_folder && file.is_file())
+                || page.is_file()
+                || self.dir.join(format!("{path}.html")).is_file()
+        })
+    }
+}
+
+/// The path of a URL below the folder, decoded; `None` for one that leads out.
+fn plain_path(home: &Home, url: &PageUrl<'_>) -> Option<String> {
+    let path = home.path_of(url.key())?;
+    let path = path.split('?').next().unwrap_or_default();
+    let mut plain = String::with_capacity(path.len());
+    for (n, part) in path.split('/').enumerate() {
+        let part = decoded(part)?;
+        if part == "." || part == ".." || part.contains(['/', '\\', '\0']) {
+            return None;
+        }
+        if 0 < n {
+            plain.push('/');
+        }
+        plain.push_str(&part);
+    }
+    Some(plain)
 }
 
 /// A part of a path without its escapes.

@@ -3,6 +3,9 @@
 use rutter_page::PageUrl;
 use rutter_spxi::{INDEX, Index};
 
+/// No site can be published here (RFC 2606).
+const PLACEHOLDER: &str = "https://site.invalid/";
+
 /// Address of a site: scheme, host, and the path it lives under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -47,6 +50,22 @@ impl Home {
         let start = key.find("://")? + 3;
         let end = key.get(start..)?.find('/').map_or(key.len(), |at| start + at);
         Self::parse(key.get(..end)?)
+    }
+
+    /// Stands for the base URL of a folder that does not say it.
+    pub(crate) fn placeholder() -> Option<Self> {
+        Self::parse(PLACEHOLDER)
+    }
+
+    /// Returns whether the base URL is not known.
+    pub(crate) fn is_placeholder(&self) -> bool {
+        PLACEHOLDER.starts_with(&self.text)
+    }
+
+    /// Returns whether the site is published without https, other than on
+    /// loopback (SCP-196).
+    pub(crate) fn is_plain_http(&self) -> bool {
+        PageUrl::parse(self.as_str()).is_ok_and(|url| url.is_plain_http())
     }
 
     /// The address without a slash at its end.

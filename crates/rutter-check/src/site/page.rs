@@ -8,12 +8,13 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use rutter_extract::{Extraction, Facts, Options, honesty, html, is_text};
+use rutter_extract::{Extraction, Facts, Options, Refusal, Wishes, honesty, html, is_text};
 use rutter_finding::{Finding, Place, quoted};
 use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, order_to_models};
 use rutter_spxi::INDEX;
 
 use super::known::{Known, unmarked};
+use super::page_links::BrokenTarget;
 use super::rows::{Closed, Delivered, short};
 use super::words::{self, Piece, Share, paragraphs};
 use crate::rules;
@@ -24,6 +25,9 @@ const MOST_PIECES: usize = 24;
 const LONGEST_HEAD: usize = 256 << 10;
 /// Words a page must have before a share of them says something.
 const FEW_WORDS: usize = 150;
+
+/// Name of the robot whose directives count beside those for all robots.
+const TOKEN: &str = "rutter";
 
 /// Words of a block that is a paragraph and no label.
 const FEW_IN_PROSE: usize = 12;
@@ -45,6 +49,8 @@ pub(crate) struct PageSeen {
     pub(crate) is_as_built: Option<bool>,
     /// Digest of its bytes, and of its text where that is another.
     pub(crate) digests: [Option<Digest>; 2],
+    /// Links and images that lead to no file of the site.
+    pub(crate) broken: Vec<BrokenTarget>,
     /// Text that must not be found elsewhere, where the page is closed.
     pub(crate) pieces: Vec<Piece>,
 }
@@ -97,11 +103,7 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
     let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return looked };
     let extraction = html(job.bytes, &Options::new(url, job.now));
     facts(&extraction, &mut looked.seen);
-    looked.seen.closed = closed_of(&extraction, job.bytes, job.now);
-    looked.seen.is_oversize = extraction
-        .findings
-        .iter()
-        .any(|it| it.rule.code == rutter_extract::rules::TOO_MANY_BLOCKS.code);
+    looked.seen.closed = closed_of(&extraction, job.now);
     // How well a page reads matters where it is read.
     let is_open = looked.seen.closed.is_none();
     looked.of_page.extend(extraction.findings.iter().filter(|_| is_open).cloned());
@@ -174,59 +176,24 @@ fn links(facts: &Facts, seen: &mut PageSeen) {
     }
 }
 
-/// Why a page is not for everybody, as far as it says so itself.
-fn closed_of(extraction: &Extraction, bytes: &[u8], now: Timestamp) -> Option<Closed> {
-    let facts = &extraction.facts;
-    let mut closed: Option<Closed> = None;
-    let mut close = |how| closed = closed.max(Some(how));
-    if facts.asks("noindex") {
-        close(Closed::NoIndex);
-    }
-    if facts.asks("noai") {
-        close(Closed::NoAi);
-    }
-    let metas = facts.metas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let of_page = extraction.annotated.iter().filter(|element| {
-        matches!(element.element.as_str(), "html" | "body" | "main" | "article")
-            || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
+/// Why a page is closed, by its own statements (D58) and its own form (D85).
+///
+/// The build and the sync ask the same functions.
+fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Closed> {
+    let wishes = Wishes::of(extraction, TOKEN);
+    let said = wishes.refusal(now).map(|refusal| match refusal {
+        Refusal::Login => Closed::Login,
+        Refusal::NoIndex | Refusal::Expired => Closed::NoIndex,
+        // `noarchive` and `nosnippet` withhold the content as `noai` does.
+        _ => Closed::NoAi,
     });
-    let attributes = of_page
-        .flat_map(|element| &element.attributes)
-        .filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value.as_str())));
-    for (name, value) in metas.chain(attributes) {
-        let value = value.trim().to_ascii_lowercase();
-        match name.strip_prefix("arc:").unwrap_or(name).replace('_', "-").as_str() {
-            "ai-indexable" | "indexable" if value != "true" => close(Closed::NoAi),
-            "auth-required" if !matches!(value.as_str(), "false" | "no" | "0") => {
-                close(Closed::Login);
-            }
-            "robots-directive" => {
-                for word in value.split(',').map(str::trim) {
-                    match word {
-                        "noindex" | "none" => close(Closed::NoIndex),
-                        "noai" => close(Closed::NoAi),
-                        _ => {}
-                    }
-                }
-            }
-            "draft" if value == "true" => close(Closed::Away),
-            _ => {}
-        }
-    }
+    let facts = &extraction.facts;
+    let is_draft = facts.metas.iter().any(|(name, value)| name == "draft" && value == "true");
     let is_later = extraction.page.published.is_some_and(|published| now < published);
-    if is_later || extraction.page.content.is_empty() || extraction.only_leads_on() {
-        close(Closed::Away);
-    }
-    if asks_for_password(bytes) && extraction.is_short() {
-        close(Closed::Login);
-    }
-    closed
-}
-
-fn asks_for_password(bytes: &[u8]) -> bool {
-    ["type=\"password\"", "type='password'", "type=password"]
-        .iter()
-        .any(|form| memchr::memmem::find(bytes, form.as_bytes()).is_some())
+    let is_empty = extraction.page.content.is_empty() || extraction.only_leads_on();
+    let away = (is_draft || is_later || is_empty).then_some(Closed::Away);
+    let asks = (facts.asks_for_password && !wishes.is_open).then_some(Closed::Login);
+    said.max(away).max(asks)
 }
 
 /// A block of the page as we read it.

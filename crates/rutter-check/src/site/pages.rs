@@ -11,6 +11,7 @@ use rutter_page::Timestamp;
 use super::View;
 use super::files::{FileKind, Files, LARGEST_PAGE};
 use super::page::{self, Job, Looked};
+use super::page_links::SiteTargets;
 use super::rows::Row;
 use crate::rules;
 
@@ -37,6 +38,10 @@ impl View<'_> {
             let at = known.binary_search_by(|one| one.url.cmp(&row.url)).ok()?;
             known.get(at)
         };
+        // A live site is fetched in part only; without a base URL it is not
+        // known where the path of a link begins.
+        let home = self.home.filter(|home| !files.is_live() && !home.is_placeholder());
+        let targets = home.map(|home| SiteTargets::new(files, home));
         let next = AtomicUsize::new(0);
         let work = |out: mpsc::SyncSender<(usize, Answer)>| loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +49,9 @@ impl View<'_> {
             let Some(file) = row.file.filter(|file| files.get(*file).kind == FileKind::Page) else {
                 continue;
             };
-            let answer = catch_unwind(AssertUnwindSafe(|| look(files, row, file, find(row), now)));
+            let answer = catch_unwind(AssertUnwindSafe(|| {
+                look(files, row, (file, targets.as_ref()), find(row), now)
+            }));
             let answer = answer.unwrap_or_else(|_| {
                 Answer::Failed("looking at it failed inside Rutter; please report the page".into())
             });
@@ -132,7 +139,7 @@ impl View<'_> {
 fn look(
     files: &Files,
     row: &Row,
-    file: u32,
+    (file, targets): (u32, Option<&SiteTargets<'_>>),
     known: Option<&super::Known>,
     now: Timestamp,
 ) -> Answer {
@@ -155,5 +162,9 @@ fn look(
         closed: row.arc.as_ref().and_then(|arc| arc.closed),
         now,
     };
-    Answer::Looked(Box::new(page::look(&job)))
+    let mut looked = page::look(&job);
+    if let Some(targets) = targets {
+        looked.seen.broken = targets.broken(&row.url, &bytes);
+    }
+    Answer::Looked(Box::new(looked))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use rutter_check::excerpt::excerpts;
 use rutter_check::format::Format;
 use rutter_check::overview::{Age, Overview, Size, Surviving};
-use rutter_check::{Judged, Judgement, Judging, Kind, Outcome, Subject, check};
+use rutter_check::{Detail, Judged, Judgement, Judging, Kind, Outcome, Subject, check};
 use rutter_finding::{Finding, FindingSink, Mode, Place, Report, Severity};
 use rutter_page::Timestamp;
 use serde_json::Value;
@@ -105,6 +105,7 @@ fn outcome() -> Outcome {
         ignored: 2,
         known: 3,
         gone: 1,
+        detail: Detail::Full,
         version: "0.0.0",
     }
 }
@@ -131,7 +132,7 @@ fn assert_valid(validator: &jsonschema::Validator, document: &Value) {
 
 #[test]
 fn ours_json_is_what_its_schema_says() {
-    let validator = validator("docs/check.schema.json");
+    let validator = validator("docs/schemas/check.schema.json");
     let document: Value = serde_json::from_str(&written(Format::Json)).unwrap();
     assert_valid(&validator, &document);
     assert_eq!(document["totals"]["errors"], outcome().count(Severity::Error));

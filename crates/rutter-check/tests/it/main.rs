@@ -178,8 +178,8 @@ fn spec_every_vector_gets_its_verdict() {
 
 /// These need a bomb, a giant or a slow machine; tests of the reader have them.
 /// The last three speak of sitemaps.
-const ELSEWHERE: [&str; 9] =
-    ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044", "SC067", "SC068", "SC069"];
+const ELSEWHERE: [&str; 10] =
+    ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044", "SC067", "SC068", "SC069", "SC070"];
 
 #[test]
 fn ours_every_reading_rule_has_a_vector() {
@@ -212,4 +212,26 @@ fn ours_adverts_of_a_sitemap_are_judged() {
         .map(|(_, finding)| (finding.rule.code, finding.place.line.unwrap()))
         .collect();
     assert_eq!(findings, [("SC067", 3), ("SC069", 4), ("SC068", 5)]);
+}
+
+#[test]
+fn reads_a_list_of_urls_as_a_sitemap_whatever_its_name() {
+    let text = "\u{feff}# pages\nhttps://h.example/\nhttps://h.example/a\n/relative\n";
+    for name in ["urls.txt", "sitemap-posts.txt", "public/pages.txt"] {
+        let judgement = judged(name, text.as_bytes(), &Judging::default());
+        assert_eq!(judgement.kind, rutter_check::Kind::Sitemap, "{name}");
+        assert_eq!(judgement.entries, Some(2), "{name}");
+        let codes: Vec<_> = judgement.report.counts().keys().copied().collect();
+        assert_eq!(codes, ["SM027", "SM028"], "{name}");
+    }
+}
+
+#[test] // SPX-039
+fn reports_relative_entries_of_a_sitemap_as_errors() {
+    let text = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+        <url><loc>/tides</loc></url><url><loc>https://h.example/</loc></url></urlset>";
+    let strict = Judging { mode: Mode::Strict, ..Judging::default() };
+    let judgement = judged("sitemap.xml", text.as_bytes(), &strict);
+    assert_eq!(judgement.report.counts().keys().copied().collect::<Vec<_>>(), ["SM013"]);
+    assert_eq!(judgement.verdict(), Verdict::Rejected);
 }

@@ -7,10 +7,15 @@ use std::fs;
 use std::path::Path;
 
 use rutter_check::{Home, Judging, SiteJudging, SiteOutcome, check_folder};
-use rutter_finding::Mode;
+use rutter_finding::{Mode, Severity};
 use rutter_page::Timestamp;
 
 pub(crate) fn judge(dir: &Path) -> SiteOutcome {
+    judge_at(dir, "https://h.example/")
+}
+
+/// Judges a folder as the site at a base URL.
+fn judge_at(dir: &Path, home: &str) -> SiteOutcome {
     let judging = SiteJudging {
         judging: Judging {
             mode: Mode::Strict,
@@ -20,7 +25,7 @@ pub(crate) fn judge(dir: &Path) -> SiteOutcome {
         threads: 2,
         types: Vec::new(),
     };
-    check_folder(dir, Home::parse("https://h.example/"), Vec::new(), &judging).unwrap()
+    check_folder(dir, Home::parse(home), Vec::new(), &judging).unwrap()
 }
 
 pub(crate) fn codes(outcome: &SiteOutcome) -> BTreeSet<&'static str> {
@@ -244,4 +249,148 @@ fn ours_what_cannot_be_read_is_told() {
     let outcome = judge(dir.path());
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(codes(&outcome).contains("XL001"), is_kept_out);
+}
+
+const URLSET: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
+
+#[test] // SCP-106
+fn reports_collections_that_no_sitemap_announces() {
+    let dir = tempfile::tempdir().unwrap();
+    let entry = "<url><loc>https://h.example/</loc></url></urlset>";
+    write(dir.path(), "index.html", "<title>a</title><p>text");
+    write(dir.path(), "scp/all.scp", "{\"collection\":{}}\n");
+    write(dir.path(), "sitemap.xml", format!("{URLSET}>{entry}"));
+    let outcome = judge(dir.path());
+    assert_found(&outcome, &["XL086"]);
+    let one = outcome.judgements.iter().find(|one| one.name == "scp/all.scp").unwrap();
+    assert_eq!(one.report.counts().get("XL086"), Some(&1));
+    // Adverts in another namespace announce nothing.
+    let scp = "xmlns:scp=\"http://scp-protocol.org/schemas/sitemap/1.0\"";
+    let advert = "<scp:collection section=\"all\" type=\"snapshot\" url=\"https://h.example/scp/all.scp\" generated=\"2026-05-01T12:00:00Z\" expires=\"2027-06-01T12:00:00Z\" pages=\"1\" size=\"20\"/>";
+    write(dir.path(), "sitemap.xml", format!("{URLSET} {scp}>{advert}{entry}"));
+    assert_found(&judge(dir.path()), &["XL086", "SC070"]);
+    let scp = scp.replace("http:", "https:");
+    write(dir.path(), "sitemap.xml", format!("{URLSET} {scp}>{advert}{entry}"));
+    let found = codes(&judge(dir.path()));
+    assert!(!found.contains("XL086") && !found.contains("SC070"), "{found:?}");
+}
+
+#[test]
+fn reports_dead_links_and_missing_images_once_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = "<title>a</title><main><p><a href=\"/gone.html#part\">x</a> <a href=\"b\">b</a>\n\
+        <a href=\"https://other.example/gone.html\">far</a> <a href=\"mailto:a@h.example\">m</a>\n\
+        <a href=\"/old/x\">old</a> <a href=\"./?q=1\">home</a> <a href=\"%61.html\">a</a>\n\
+        <img src=\"/i/none.png\"><img src=\"i/quay%20wall.png\"><img src=\"data:image/png;base64,\">";
+    write(dir.path(), "index.html", page);
+    write(dir.path(), "a.html", page);
+    write(dir.path(), "b/index.html", "<title>b</title><p><a href=\"../a.html\">up</a>");
+    write(dir.path(), "i/quay wall.png", "");
+    write(dir.path(), "_redirects", "/old/* /b/:splat 301\n");
+    std::os::unix::fs::symlink("a.html", dir.path().join("linked.html")).unwrap();
+    write(dir.path(), "c.html", "<title>c</title><a href=linked.html>to a file behind a link</a>");
+    let outcome = judge(dir.path());
+    let found: Vec<String> = outcome
+        .judgements
+        .iter()
+        .flat_map(|one| one.report.findings().map(move |(_, it)| (one, it)))
+        .filter(|(_, it)| matches!(it.rule.code, "XL087" | "XL088"))
+        .map(|(one, it)| format!("{} {} {}", one.name, it.rule.code, it.detail))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "a.html XL087 `https://h.example/gone.html`, on 2 pages",
+            "a.html XL088 `https://h.example/i/none.png`, on 2 pages",
+        ]
+    );
+}
+
+#[test] // SCP-196
+fn warns_about_a_base_url_that_is_not_https_unless_it_is_loopback() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "index.html", "<title>a</title><p>text");
+    for (home, is_reported) in [
+        ("http://h.example/", true),
+        ("http://h.example:8080/docs/", true),
+        ("http://192.0.2.1/", true),
+        ("http://localhost.example/", true),
+        ("https://h.example/", false),
+        ("http://localhost:8080/", false),
+        ("http://docs.localhost/", false),
+        ("http://127.0.0.2:8080/docs/", false),
+        ("http://[::1]:8080/", false),
+    ] {
+        let outcome = judge_at(dir.path(), home);
+        let mut reports = outcome.judgements.iter().flat_map(|one| one.report.findings());
+        let severity = reports.find(|(_, it)| it.rule.code == "HP010").map(|(it, _)| it);
+        assert_eq!(severity, is_reported.then_some(Severity::Warning), "{home}");
+    }
+}
+
+#[test] // D85
+fn takes_a_page_for_a_login_page_by_its_parsed_form_only() {
+    let form = "<form><label>Password <input type=\"password\"></label></form>";
+    let pages = [
+        // Neither a login box of the site nor a text about one closes a page.
+        ("box.html", false, format!("<body><header>{form}</header><main><p>Open daily.</main>")),
+        (
+            "code.html",
+            false,
+            "<main><p><code>&lt;input type=\"password\"></code></main>".to_owned(),
+        ),
+        ("comment.html", false, format!("<main><p>Open daily.</p><!-- {form} --></main>")),
+        (
+            "said.html",
+            false,
+            format!("<main data-ai-auth-required=false><h1>Enter</h1>{form}</main>"),
+        ),
+        ("plain.html", true, format!("<main><h1>Sign in</h1>{form}</main>")),
+        ("upper.html", true, "<main><h1>Sign in</h1><INPUT TYPE = PassWord></main>".to_owned()),
+        ("escape.html", true, "<main><h1>Sign in</h1><input type=pass&#119;ord></main>".to_owned()),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let mut entries = String::new();
+    for (name, _, body) in &pages {
+        write(dir.path(), name, format!("<html lang=en><title>{name}</title>{body}</html>"));
+        write!(entries, "<url><loc>https://h.example/{name}</loc></url>").unwrap();
+    }
+    write(dir.path(), "sitemap.xml", format!("{URLSET}>{entries}</urlset>"));
+    let outcome = judge(dir.path());
+    let findings = outcome.judgements.iter().flat_map(|one| one.report.findings());
+    let found: BTreeSet<&str> = findings
+        .filter(|(_, it)| it.rule.code == "XL012")
+        .map(|(_, it)| it.detail.as_str())
+        .collect();
+    let wanted = pages.iter().filter(|(_, is_login, _)| *is_login);
+    let wanted: Vec<String> =
+        wanted.map(|(name, ..)| format!("`https://h.example/{name}`: needs a login")).collect();
+    assert_eq!(found, wanted.iter().map(String::as_str).collect());
+}
+
+#[test] // D56 D58
+fn closes_pages_for_the_same_statements_as_a_build() {
+    let pages = [
+        ("expired.html", "<meta name=robots content='unavailable_after: 2010-06-25'>"),
+        ("rutter.html", "<meta name=rutter content=noindex>"),
+        ("open.html", "<meta name=robots content='unavailable_after: 2090-06-25'>"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let mut entries = String::new();
+    for (name, head) in pages {
+        let page = format!("<html lang=en><title>{name}</title>{head}<main><p>Open daily.</main>");
+        write(dir.path(), name, page);
+        write!(entries, "<url><loc>https://h.example/{name}</loc></url>").unwrap();
+    }
+    write(dir.path(), "sitemap.xml", format!("{URLSET}>{entries}</urlset>"));
+    let outcome = judge(dir.path());
+    let findings = outcome.judgements.iter().flat_map(|one| one.report.findings());
+    let found: Vec<&str> = findings
+        .filter(|(_, it)| it.rule.code == "XL012")
+        .map(|(_, it)| it.detail.as_str())
+        .collect();
+    assert_eq!(
+        found,
+        ["`https://h.example/expired.html`: noindex", "`https://h.example/rutter.html`: noindex"]
+    );
 }

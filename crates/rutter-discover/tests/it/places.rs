@@ -36,6 +36,44 @@ async fn spec_adverts_are_found_in_the_sitemap() {
     assert_eq!(outcome(&found, "/map.xml"), Some((&Outcome::Found("sitemap"), Clue::SitemapLine)));
 }
 
+#[tokio::test] // SCP-110 D89
+async fn reads_adverts_and_entries_around_an_entry_beyond_a_limit() {
+    let bay = Bay::new();
+    let many = "<i:image xmlns:i=\"urn:i\"/>".repeat(5000);
+    let inner = format!(
+        "{}<url><loc>http://harbour.example/large</loc>{many}</url>{}",
+        collection("http://harbour.example/all.scp.zst", "2026-12-01T00:00:00Z"),
+        entry("/a"),
+    );
+    bay.robots("Sitemap: http://harbour.example/map.xml\n").xml("/map.xml", &urlset(&inner));
+    let found = bay.look().await;
+    assert_eq!(found.offer.scp.collections.len(), 1);
+    assert_eq!(found.offer.sitemaps[0].n_urls, 2);
+    assert_eq!(codes(&found), ["SM032"]);
+}
+
+#[tokio::test] // SCP-110
+async fn keeps_adverts_of_a_sitemap_that_is_refused_behind_them() {
+    let bay = Bay::new();
+    let advert = collection("http://harbour.example/all.scp.zst", "2026-12-01T00:00:00Z");
+    let text = urlset(&format!("{advert}<url><loc>&nonsense;</loc></url>"));
+    bay.robots("Sitemap: http://harbour.example/map.xml\n").xml("/map.xml", &text);
+    let found = bay.look().await;
+    assert_eq!(found.offer.scp.collections.len(), 1);
+    assert_eq!(codes(&found), ["SM003"]);
+}
+
+#[tokio::test]
+async fn resolves_relative_entries_and_reports_them() {
+    let bay = Bay::new();
+    let inner = "<url><loc>/tides</loc></url><url><loc>ferry</loc></url>";
+    bay.robots("Sitemap: http://harbour.example/maps/map.xml\n")
+        .xml("/maps/map.xml", &urlset(inner));
+    let found = bay.look().await;
+    assert_eq!(found.offer.sitemaps[0].n_urls, 2);
+    assert_eq!(codes(&found), ["SM013", "SM013"]);
+}
+
 #[tokio::test] // B13 of reliability.md, D64
 async fn ours_sitemap_lines_are_sorted_by_what_they_lead_to() {
     let bay = Bay::new();
@@ -243,13 +281,27 @@ async fn spec_every_way_to_the_arc_sitemap() {
         }
     }
     // What does not fit the schema is not taken.
-    let bay = Bay::new();
-    bay.file(
-        "/arc-sitemap.json",
-        "application/json",
+    for wrong in [
         "{\"arc_sitemap_version\":\"9.0\",\"pages\":[]}",
-    );
-    assert_eq!(bay.look().await.offer.arc, None);
+        "{\"arc_sitemap_version\":\"2.1\",\"pages\":{}}",
+        "{\"arc_sitemap_version\":\"2.1\",\"pages\":[",
+        "[]",
+        "<!doctype html><title>Lost</title>",
+    ] {
+        let bay = Bay::new();
+        bay.file("/arc-sitemap.json", "application/json", wrong);
+        assert_eq!(bay.look().await.offer.arc, None, "{wrong}");
+    }
+    // An entry that does not fit is not counted, and is reported.
+    let bay = Bay::new();
+    let entry = r#"{"url":"http://harbour.example/c","ai_indexable":"yes"},{"url":7}"#;
+    let text = arc().replace("\"pages\":[", &format!("\"pages\":[{entry},"));
+    bay.file("/arc-sitemap.json", "application/json", &text);
+    let found = bay.look().await;
+    let said = &found.offer.arc.as_ref().unwrap().said;
+    assert_eq!((said.pages, said.open), (3, 1));
+    let codes = codes(&found);
+    assert!(codes.contains(&"AR037") && 2 <= codes.len(), "{codes:?}");
 }
 
 #[tokio::test] // D74

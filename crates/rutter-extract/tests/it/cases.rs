@@ -137,10 +137,40 @@ fn ours_every_rule_has_a_page_that_breaks_it() {
     let mut how = options("https://harbour.example/");
     how.limits.nodes = 10;
     take(&html("<p>x".repeat(10_000).as_bytes(), &how));
+    let mut how = options("https://harbour.example/");
+    (how.limits.attributes, how.limits.steps) = (2, 100);
+    take(&html(format!("<p a b c>{}", "<p>x".repeat(10_000)).as_bytes(), &how));
     // This one is for whoever opens files.
     assert!(!rutter_extract::is_text(b"\x7fELF\0\0") && rutter_extract::is_text(b"<p>x"));
     found.insert(rutter_extract::rules::NOT_TEXT.code);
     for rule in rutter_extract::rules::ALL {
         assert!(found.contains(rule.code), "{} {}", rule.code, rule.name);
+    }
+}
+
+#[test] // SCP-076 SCP-068 SCP-070
+fn recordings_carry_the_captions_and_transcripts_of_their_page() {
+    let figure = |kind: &str, media: &str| {
+        format!(
+            "<main><p>Hear and see the foghorn.</p><figure><{kind} src=/horn title=Horn>{media}\
+             </{kind}><details class=transcript><summary>Transcript</summary>\
+             <p>Two long blasts.</p><p>Then silence.</p></details></figure></main>"
+        )
+    };
+    let tracks = "<track kind=captions src=/de.vtt srclang=de label=Deutsch>\
+        <track src=/en.vtt srclang=en><track kind=chapters src=/c.vtt srclang=en>";
+    for kind in ["video", "audio"] {
+        let text = figure(kind, tracks);
+        let page = html(text.as_bytes(), &options("https://harbour.example/docs/")).page;
+        let block = page.content.iter().find(|block| block.kind() == kind).unwrap();
+        let block = serde_json::to_value(block).unwrap();
+        assert_eq!(block["transcript"], "Two long blasts. Then silence.", "{block}");
+        if kind == "video" {
+            let wanted = serde_json::json!([
+                { "language": "de", "url": "https://harbour.example/de.vtt", "label": "Deutsch" },
+                { "language": "en", "url": "https://harbour.example/en.vtt", "label": "en" },
+            ]);
+            assert_eq!(block["captions"], wanted);
+        }
     }
 }

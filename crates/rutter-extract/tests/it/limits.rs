@@ -69,11 +69,76 @@ fn ours_blocks_are_merged_and_no_word_is_lost() {
 }
 
 #[test] // D36
-fn ours_what_cannot_be_merged_is_said() {
-    let page: String = (0..1500).map(|n| format!("<pre>{n}</pre><hr>")).collect();
+fn pages_of_any_blocks_are_merged_and_headings_stay_headings() {
+    let page: String = (0..900)
+        .map(|n| {
+            format!(
+                "<h2>Berth {n}</h2><pre>mooring --berth {n}</pre>\
+                 <table><tr><td>Depth {n}<td>Rope {n}</table>\
+                 <img src=/{n}.png alt=\"Plan {n}\"><blockquote>Said {n}.</blockquote>"
+            )
+        })
+        .collect();
+    let extraction = read(format!("<main><h1>Berths</h1>{page}</main>"));
+    let content = &extraction.page.content;
+    assert!(content.len() <= 1000, "{}", content.len());
+    assert_eq!(content.len(), extraction.rich.len());
+    let n_headings = content.iter().filter(|it| matches!(it, Block::Heading(_))).count();
+    assert!(450 < n_headings, "headings go last: {n_headings}");
+    let text = extraction.page.to_text();
+    for n in [0, 1, 450, 899] {
+        for word in ["mooring --berth", "Depth", "Rope", "Plan", "Said"] {
+            assert!(text.contains(&format!("{word} {n}")), "{word} {n}");
+        }
+    }
+    assert!(codes(&extraction.findings).contains(&"HT008"));
+    // Below the limit of headings, all of them stay.
+    let page: String =
+        (0..400).map(|n| format!("<h2>{n}</h2><pre>a{n}</pre><p>b{n}<hr>")).collect();
     let extraction = read(format!("<main>{page}</main>"));
-    assert!(codes(&extraction.findings).contains(&"HT007"));
-    assert_eq!(extraction.page.content.len(), 1500);
+    let content = &extraction.page.content;
+    assert!(content.len() <= 1000);
+    assert_eq!(content.iter().filter(|it| matches!(it, Block::Heading(_))).count(), 400);
+}
+
+#[test] // D36
+fn pages_without_headings_are_merged_down_to_the_limit() {
+    let page: String = (0..1500).map(|n| format!("<pre>code {n}</pre><hr>")).collect();
+    let extraction = read(format!("<main>{page}</main>"));
+    assert_eq!(extraction.page.content.len(), 1000);
+    let text = extraction.page.to_text();
+    assert!((0..1500).all(|n| text.contains(&format!("code {n}\n")) || n == 1499));
+}
+
+#[test] // D36
+fn merged_links_of_a_line_keep_their_urls() {
+    let blocks: Vec<String> = (0..1500)
+        .map(|n| match n % 3 {
+            0 => format!(r#"{{"type":"text","text":"Berth {n}."}}"#),
+            1 => format!(r#"{{"type":"link","url":"https://a.example/{n}/","text":"Plan \u00e9 {n}"}}"#),
+            _ => format!(
+                r#"{{"type":"link","url":"https://a.example/{n}/","text":"https://a.example/{n}/"}}"#
+            ),
+        })
+        .collect();
+    let json = format!("[{}]", blocks.join(","));
+    for most in [1000, 100, 1] {
+        let blocks: Vec<Block<'_>> = serde_json::from_str(&json).unwrap();
+        let merged = rutter_extract::merged(blocks, most);
+        assert!(merged.len() <= most, "{}", merged.len());
+        let line = serde_json::to_string(&merged).unwrap();
+        for n in 0..1500 {
+            let n_urls = line.matches(&format!("https://a.example/{n}/")).count();
+            match n % 3 {
+                0 => assert!(line.contains(&format!("Berth {n}.")), "{n}"),
+                1 => assert!(n_urls == 1 && line.contains(&format!("Plan \u{e9} {n}")), "{n}"),
+                _ => assert!((1..=2).contains(&n_urls), "{n}"),
+            }
+        }
+        if most == 1 {
+            assert!(line.contains("Plan \u{e9} 1 https://a.example/1/\\n"), "{}", &line[..400]);
+        }
+    }
 }
 
 #[test]
@@ -121,4 +186,30 @@ fn ours_an_empty_value_inside_a_moved_text_is_empty() {
     let page =
         read("<title>x</title><body>\u{e9}  \u{e9}<html x='' lang=''>\u{e9} and a few words more.");
     assert_eq!(page.page.to_text(), "\u{e9} \u{e9}\u{e9} and a few words more.\n");
+}
+
+#[test] // D38
+fn attributes_beyond_the_limit_are_left_out_and_reported() {
+    let names: String = (0..200_000).map(|n| format!(" a{n}")).collect();
+    let page =
+        format!("<main><p{names}>High water is at noon.</p><p>Low water is at six.</p></main>");
+    let extraction = read(&page);
+    assert!(codes(&extraction.findings).contains(&"HT017"));
+    assert_eq!(extraction.page.to_text(), "High water is at noon.\n\nLow water is at six.\n");
+    // The limit itself is no fault.
+    let names: String = (0..256).map(|n| format!(" a{n}")).collect();
+    assert!(!codes(&read(format!("<p{names}>x")).findings).contains(&"HT017"));
+}
+
+#[test] // D38
+fn ends_reading_after_the_last_allowed_step() {
+    let page = format!("<main><p>First.</p>{}<p>Last.</p></main>", "<p>x</p>".repeat(20_000));
+    let mut how = options("https://harbour.example/");
+    how.limits = Limits { steps: 10_000, ..Limits::USUAL };
+    let extraction = html(page.as_bytes(), &how);
+    assert!(codes(&extraction.findings).contains(&"HT018"));
+    assert!(extraction.visible_text.contains("First."));
+    assert!(!extraction.visible_text.contains("Last."));
+    how.limits = Limits::USUAL;
+    assert!(!codes(&html(page.as_bytes(), &how).findings).contains(&"HT018"));
 }

@@ -5,6 +5,7 @@
 mod annotations;
 mod cases;
 mod corpus;
+mod dates;
 mod harbour;
 mod limits;
 mod properties;

@@ -71,3 +71,33 @@ proptest! {
         prop_assert!(end <= extraction.visible_text.len());
     }
 }
+
+fn codes(page: &str) -> Vec<&'static str> {
+    read(page).findings.iter().map(|finding| finding.rule.code).collect()
+}
+
+#[test]
+fn reports_no_missing_text_on_pages_that_lead_elsewhere() {
+    for page in [
+        "<html><head><title>https://h.example/install/</title>\
+         <meta http-equiv=refresh content='0; url=https://h.example/install/'></head></html>",
+        "<title>Moved</title><meta http-equiv=refresh content='0; url=/install/'>\
+         <body><p>See <a href=/install/>Install</a>.",
+        "<meta http-equiv=refresh content='0; url=/install'><script>go('/install')</script>",
+    ] {
+        assert_eq!(codes(page), [""; 0], "{page}");
+    }
+    // A page that only looks like one is judged like every other.
+    let page = "<html lang=en><title>Tides</title><body>";
+    assert_eq!(codes(page), ["HT005", "HT013"]);
+}
+
+#[test]
+fn asks_for_main_only_where_there_is_none() {
+    let list = "<ul><li><a href=/a>Berths</a><li><a href=/b>Tides</a></ul>";
+    let page = |body: &str| {
+        format!("<html lang=en><title>Tags</title><meta name=description content=Tags><body>{body}")
+    };
+    assert_eq!(codes(&page(&format!("<div>{list}</div>"))), ["HT011"]);
+    assert_eq!(codes(&page(&format!("<main>{list}</main>"))), [""; 0]);
+}

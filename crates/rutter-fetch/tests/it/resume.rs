@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use proptest::test_runner::{Config, TestRunner};
-use rutter_fetch::{Body, Cause, Event, Fetched, NetworkFault, Request, Settings, What};
+use rutter_fetch::{
+    Body, Cause, Clock as _, Event, Fetched, NetworkFault, Request, Settings, What,
+};
 use rutter_page::Digest;
 use rutter_testkit::server::{Fault, Reply, Seen};
 
@@ -80,6 +82,31 @@ async fn ours_fifty_broken_connections() {
     assert!(answer.wire_bytes <= 1_100_000, "{}", answer.wire_bytes);
     assert_eq!(berth.bay.server.seen().len(), 52);
     assert!(berth.bay.events().iter().any(|event| matches!(event, Event::Resumed { .. })));
+}
+
+#[tokio::test] // D06 of reliability.md
+async fn gives_up_a_collection_below_the_minimum_rate_and_resumes_it_later() {
+    let berth = Berth::new();
+    let bytes = content(100_000, 0);
+    let n_slow = 3;
+    let copy = bytes.clone();
+    let n = std::sync::atomic::AtomicU32::new(0);
+    berth.bay.server.route_by("/all.scp", move |_| {
+        let n = n.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if n < n_slow { whole(&copy).but(Fault::Dribble(1, crate::s(1))) } else { whole(&copy) }
+    });
+    let begun = berth.bay.clock.moment();
+    for n_asked in 1..=n_slow {
+        let error = berth.bay.client.fetch(&berth.request()).await.unwrap_err();
+        let Cause::Network(fault) = &error.cause else { panic!("{error:?}") };
+        assert_eq!(fault.to_string(), "the body came at less than 1 KiB/s for 30 s");
+        assert_eq!(berth.ranges().len(), usize::try_from(n_asked).unwrap());
+    }
+    let took = berth.bay.clock.moment().checked_sub(begun).unwrap();
+    assert!(took < crate::s(n_slow.into()) * 40, "{took:?}");
+    let answer = berth.fetch().await;
+    berth.assert_is(&answer, &bytes);
+    assert!(berth.ranges().iter().skip(1).all(Option::is_some), "{:?}", berth.ranges());
 }
 
 #[test] // D11, D07 of reliability.md

@@ -85,6 +85,26 @@ async fn spec_a_handshake_that_is_none() {
     }
 }
 
+#[tokio::test]
+async fn names_a_port_that_does_not_speak_tls() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let plain = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        let mut rest = Vec::new();
+        // The client may reset the connection.
+        drop(std::io::Read::read_to_end(&mut stream, &mut rest));
+    });
+    let bay = secure(Identity::Good);
+    bay.lines.lead(&format!("{}:8080", crate::HARBOUR), address);
+    let cause = cause(bay.get("https://harbour.example:8080/a").await);
+    let wanted = "no safe connection: port 8080 answers without TLS; an address with http:// may \
+                  be meant";
+    assert_eq!(cause.to_string(), wanted);
+    plain.join().unwrap();
+}
+
 #[tokio::test] // SCP-193 D12
 async fn spec_plain_http_needs_leave_and_https_never_falls_back() {
     let bay = secure(Identity::Good);

@@ -26,7 +26,7 @@ pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result
         })
         .collect();
     let broken: serde_json::Map<String, Value> =
-        summary.broken.iter().map(|(why, n)| (why.to_string(), json!(n))).collect();
+        summary.broken.iter().map(|(why, n)| (why.code().to_owned(), json!(n))).collect();
     let savings = &summary.savings;
     let document = json!({
         "format": 1,

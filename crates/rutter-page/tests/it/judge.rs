@@ -20,7 +20,7 @@ fn page(blocks: &Value) -> Value {
     })
 }
 
-#[test] // SCP-099 SCP-100 SCP-101 SCP-102 SCP-103 SCP-208
+#[test] // SCP-099 SCP-101 SCP-102 SCP-103 SCP-208
 fn spec_findings_name_the_rule_and_the_place() {
     let line = page(&json!([
         { "type": "heading", "level": 9, "text": "clamped" },
@@ -51,6 +51,24 @@ fn spec_findings_name_the_rule_and_the_place() {
     );
     let kinds: Vec<_> = page.content.iter().map(Block::kind).collect();
     assert_eq!(kinds, ["heading", "tide", "tide", "text", "video"]);
+}
+
+#[test] // SCP-100 SCP-101
+fn unknown_blocks_are_skipped_where_a_page_is_shown() {
+    let blocks = |with: bool| {
+        let unknown = json!({ "type": "tide", "text": "low water", "url": "https://h.example/x" });
+        let around = ["before", "after"].map(|text| json!({ "type": "text", "text": text }));
+        let [before, after] = around;
+        page(&if with { json!([before, unknown, after]) } else { json!([before, after]) })
+            .to_string()
+    };
+    let (with, without) = (blocks(true), blocks(false));
+    let (with, without) = (read(&with).0.unwrap().unwrap(), read(&without).0.unwrap().unwrap());
+    assert_eq!(with.to_text(), without.to_text());
+    assert_eq!(with.to_markdown(), without.to_markdown());
+    assert!(with.to_text().contains("before") && with.to_text().contains("after"));
+    // The stored line keeps the block for readers of a later version.
+    assert!(with.to_line().contains("low water"));
 }
 
 #[test] // SCP-092 SCP-097

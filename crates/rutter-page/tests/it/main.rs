@@ -4,4 +4,6 @@
 
 mod blocks;
 mod judge;
+mod markdown;
+mod media;
 mod render;

@@ -19,3 +19,27 @@ fn spec_text_is_escaped_for_where_it_is_shown() {
         insta::assert_snapshot!(name.to_str().unwrap(), shown);
     }
 }
+
+#[test]
+fn markdown_of_a_table_with_one_long_row_grows_with_its_cells() {
+    let line = |n: usize| {
+        let mut rows = vec![vec!["a"; n]];
+        rows.resize(n, vec!["b", "c"]);
+        let page = serde_json::json!({
+            "url": "https://a.example/", "title": "A", "description": "B",
+            "modified": "2026-01-01T00:00:00Z", "language": "en",
+            "content": [{ "type": "table", "rows": rows }]
+        });
+        page.to_string()
+    };
+    let markdown = |n: usize| {
+        let line = line(n);
+        let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
+        page.to_markdown()
+    };
+    let (small, large) = (markdown(500), markdown(2000));
+    assert!(large.len() < 5 * small.len(), "{} of {}", large.len(), small.len());
+    // Tables that are nearly full have cells in every column.
+    let few = markdown(4);
+    assert!(few.contains("| b | c |  |  |\n"), "{few}");
+}

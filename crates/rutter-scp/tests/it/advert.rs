@@ -1,8 +1,8 @@
 //! Adverts: attributes in, attributes out.
 
-use rutter_page::Timestamp;
-use rutter_scp::advert::{Advert, Collection, Frequency, NAMESPACE, Section};
-use rutter_scp::{Kind, Version};
+use rutter_page::{Digest, Timestamp};
+use rutter_scp::advert::{Advert, Collection, Frequency, NAMESPACE, Section, compare};
+use rutter_scp::{Header, Kind, Version, rules};
 
 const SNAPSHOT: [(&str, &str); 7] = [
     ("section", "blog"),
@@ -31,7 +31,7 @@ fn read(name: &str, attributes: &[(&str, &str)]) -> Option<Advert> {
     Advert::read(name, attributes, "").unwrap().ok()
 }
 
-#[test] // SCP-106 SCP-107 SCP-108 SCP-109 SCP-112 SCP-113 SCP-116
+#[test] // SCP-106 SCP-107 SCP-108 SCP-109
 fn spec_what_is_written_is_what_was_read() {
     assert_eq!(NAMESPACE, "https://scp-protocol.org/schemas/sitemap/1.0");
     for (name, attributes) in
@@ -66,11 +66,8 @@ fn spec_every_attribute_is_required() {
     }
 }
 
-#[test] // SCP-115 SCP-118 SCP-120 SCP-121 D19
+#[test] // SCP-115 SCP-121 D19
 fn spec_bad_values_are_ignored_with_a_reason() {
-    let with = |attributes: &[(&'static str, &'static str)], name, value| -> Vec<_> {
-        attributes.iter().map(|it| if it.0 == name { (name, value) } else { *it }).collect()
-    };
     for (name, value) in [
         ("type", "delta"),
         ("generated", "yesterday"),
@@ -86,14 +83,20 @@ fn spec_bad_values_are_ignored_with_a_reason() {
         assert_eq!((error.attribute, error.value.as_str()), (name, value));
         assert!(error.to_string().contains(name), "{error}");
     }
-    assert!(read("section", &with(&SECTION, "updateFreq", "yearly")).is_none());
+    for value in ["yearly", "Daily", "always"] {
+        assert!(read("section", &with(&SECTION, "updateFreq", value)).is_none(), "{value}");
+    }
+    for (name, value) in [("pages", "-1"), ("pages", "4.5"), ("size", "480k"), ("size", "0x10")] {
+        let error = Advert::read("delta", &with(&DELTA, name, value), "").unwrap().unwrap_err();
+        assert_eq!((error.attribute, error.value.as_str()), (name, value));
+    }
     // Zone-less times are read as UTC, and attribute order does not matter.
     let mut attributes = with(&SNAPSHOT, "generated", "2026-01-15T00:00:00");
     attributes.reverse();
     assert_eq!(read("collection", &attributes), read("collection", &SNAPSHOT));
 }
 
-#[test] // SCP-194 D04
+#[test] // D04
 fn ours_a_checksum_somebody_added_is_read_and_not_written() {
     let digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     let mut attributes = SNAPSHOT.to_vec();
@@ -129,4 +132,120 @@ fn spec_update_frequencies() {
     };
     assert_eq!(Advert::Section(section).write().1[2].1, "200");
     assert_eq!(Advert::Version(Version::CURRENT).write().2, "0.1");
+}
+
+/// The attributes with another value for one of them.
+fn with<'a>(
+    attributes: &[(&'a str, &'a str)],
+    name: &str,
+    value: &'a str,
+) -> Vec<(&'a str, &'a str)> {
+    attributes.iter().map(|it| if it.0 == name { (it.0, value) } else { *it }).collect()
+}
+
+#[test] // SCP-112
+fn version_is_two_numbers_with_a_dot() {
+    for (text, major, minor) in [("0.1", 0, 1), ("12.345", 12, 345), (" 0.1\n", 0, 1)] {
+        let wanted = Advert::Version(Version { major, minor });
+        assert_eq!(Advert::read("version", &[], text), Some(Ok(wanted)), "{text}");
+    }
+    for text in ["", "1", "0.", ".1", "0.1.2", "a.b", "0,1", "-0.1", "+0.1", "v0.1", "0 .1", "٠.١"]
+    {
+        let error = Advert::read("version", &[], text).unwrap().unwrap_err();
+        assert_eq!((error.attribute, error.value.as_str()), ("", text));
+    }
+}
+
+#[test] // SCP-113
+fn compression_is_a_list_of_lower_case_names() {
+    for (text, wanted) in [("gzip", &["gzip"][..]), ("zstd,gzip,br", &["zstd", "gzip", "br"])] {
+        let wanted = Advert::Compression(wanted.iter().map(|&it| it.to_owned()).collect());
+        assert_eq!(Advert::read("compression", &[], text), Some(Ok(wanted)), "{text}");
+    }
+    for text in ["", "gzip,", ",gzip", "gzip,,zstd", "GZIP", "gzip zstd", "gzip, zstd", "gz1p"] {
+        let error = Advert::read("compression", &[], text).unwrap().unwrap_err();
+        assert_eq!((error.attribute, error.value.as_str()), ("", text));
+    }
+}
+
+#[test] // SCP-116
+fn pages_of_a_section_may_be_an_estimate() {
+    for (text, pages, is_estimate) in [("~5000", 5000, true), ("5000", 5000, false)] {
+        let attributes = with(&SECTION, "pages", text);
+        let Some(Advert::Section(section)) = read("section", &attributes) else { panic!("{text}") };
+        assert_eq!((section.pages, section.is_estimate), (pages, is_estimate));
+        assert_eq!(Advert::Section(section).write().1[2].1, text);
+    }
+    for text in ["~", "~~5", "5~", "~-5", "about 5", "~ 5"] {
+        let attributes = with(&SECTION, "pages", text);
+        let error = Advert::read("section", &attributes, "").unwrap().unwrap_err();
+        assert_eq!(error.attribute, "pages", "{text}");
+    }
+}
+
+#[test] // SCP-118
+fn type_of_a_collection_is_snapshot_and_nothing_else() {
+    assert!(read("collection", &SNAPSHOT).is_some());
+    for value in ["delta", "Snapshot", "SNAPSHOT", "snapshots", "full"] {
+        let attributes = with(&SNAPSHOT, "type", value);
+        let error = Advert::read("collection", &attributes, "").unwrap().unwrap_err();
+        assert_eq!((error.attribute, error.value.as_str()), ("type", value));
+    }
+}
+
+#[test] // SCP-120
+fn every_time_is_a_date_and_a_time() {
+    for (name, attributes) in [("collection", &SNAPSHOT[..]), ("delta", &DELTA)] {
+        for of in ["generated", "expires", "since"] {
+            if !attributes.iter().any(|it| it.0 == of) {
+                continue;
+            }
+            for value in
+                ["yesterday", "1768435200", "2026-13-15T00:00:00Z", "15.01.2026", "T12:00:00Z"]
+            {
+                let attributes = with(attributes, of, value);
+                let error = Advert::read(name, &attributes, "").unwrap().unwrap_err();
+                assert_eq!((error.attribute, error.value.as_str()), (of, value), "{name}");
+            }
+            let time = |value| {
+                let Some(Advert::Collection(read)) = read(name, &with(attributes, of, value))
+                else {
+                    panic!("{name} {of} {value}")
+                };
+                match of {
+                    "generated" => read.generated,
+                    "expires" => read.expires,
+                    _ => read.kind.since().unwrap(),
+                }
+            };
+            let wanted = Timestamp::parse("2026-01-15T22:30:00Z").unwrap();
+            for value in
+                ["2026-01-15T22:30:00Z", "2026-01-16T00:30:00+02:00", "2026-01-15T22:30:00.0"]
+            {
+                assert_eq!(time(value), wanted, "{name} {of} {value}");
+            }
+        }
+    }
+}
+
+#[test] // SCP-194 D04
+fn a_checksum_of_the_sitemap_must_be_that_of_the_collection() {
+    let text = rutter_testkit::snapshot(&[rutter_testkit::page(0, 1)]);
+    let header = crate::read_bytes(text.as_bytes()).2.unwrap().header;
+    let own = header.checksum.unwrap();
+    let bare = Header { checksum: None, ..header.clone() };
+    let Some(Advert::Collection(advert)) = read("collection", &with(&SNAPSHOT, "section", "all"))
+    else {
+        panic!()
+    };
+    let refused = |claimed: Option<Digest>, header: &Header| {
+        let advert =
+            Collection { checksum: claimed, generated: header.generated, ..advert.clone() };
+        compare(&advert, header, None, &mut ()).err().map(|refusal| refusal.rule.code)
+    };
+    let contradicts = Some(rules::ADVERT_CONTRADICTS.code);
+    assert_eq!(refused(None, &header), None);
+    assert_eq!(refused(Some(own), &header), None);
+    assert_eq!(refused(Some(Digest::of(b"")), &header), contradicts);
+    assert_eq!(refused(Some(own), &bare), contradicts);
 }

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use rutter_page::{Digest, LineDigest, Page};
-use rutter_scp::{Form, Header, Limits, Options, ReadError, Reader, Threads, rules};
+use rutter_scp::{Form, Header, Limits, Options, ReadError, Reader, Threads, Version, rules};
 use rutter_testkit::{Dribble, Failing, gzip, page, snapshot, zstd};
 
 use crate::{read, read_bytes, refused};
@@ -15,7 +15,7 @@ fn sample(n: usize) -> (Vec<String>, String) {
     (lines, text)
 }
 
-#[test] // SCP-002 SCP-003 SCP-023 SCP-090 SCP-214 SCP-215 SCP-216
+#[test] // SCP-002 SCP-003 SCP-090 SCP-215 SCP-216
 fn spec_plain_gzip_and_zstd_read_the_same() {
     let (lines, text) = sample(3);
     for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
@@ -28,7 +28,43 @@ fn spec_plain_gzip_and_zstd_read_the_same() {
     }
 }
 
-#[test] // SCP-024 SCP-025 SCP-028 SCP-029 SCP-030 SCP-164
+#[test] // SCP-023
+fn version_0_1_is_the_current_one_and_is_read_without_a_finding() {
+    let (lines, text) = sample(2);
+    assert!(text.contains("\"version\":\"0.1\""));
+    let (read, findings, receipt) = read_bytes(text.as_bytes());
+    assert_eq!((read, findings), (lines, vec![]));
+    let version = receipt.unwrap().header.version;
+    assert_eq!((version.major, version.minor), (0, 1));
+    assert_eq!(version, Version::CURRENT);
+}
+
+#[test] // SCP-214
+fn json_lines_are_read_with_every_line_end() {
+    let (lines, text) = sample(3);
+    // Without a checksum: line ends are hashed.
+    let text = text.replacen("\"checksum\"", "\"other\"", 1);
+    for (form, text) in [
+        ("no end of the last line", text.clone()),
+        ("LF", format!("{text}\n")),
+        ("CR LF", format!("{}\r\n", text.replace('\n', "\r\n"))),
+    ] {
+        let (read, findings, receipt) = read_bytes(text.as_bytes());
+        assert_eq!(read, lines, "{form}");
+        // That there is no checksum, and CR LF, are noted.
+        let is_told = findings.iter().any(|it| *it.rule == rules::CARRIAGE_RETURN);
+        assert_eq!(is_told, form == "CR LF", "{findings:?}");
+        let tally = receipt.unwrap().tally;
+        assert_eq!((tally.lines, tally.pages), (4, 3), "{form}");
+    }
+    // Objects are parted by line ends and by nothing else.
+    for between in ["", " ", ","] {
+        let one_line = text.replace('\n', between);
+        assert!(read_bytes(one_line.as_bytes()).2.is_err(), "{between:?}");
+    }
+}
+
+#[test] // SCP-024 SCP-025 SCP-028 SCP-029 SCP-030
 fn spec_flipping_any_byte_outside_the_checksum_is_found() {
     let (_, text) = sample(2);
     let start = text.find(",\"checksum\"").unwrap();
@@ -43,7 +79,7 @@ fn spec_flipping_any_byte_outside_the_checksum_is_found() {
     }
 }
 
-#[test] // SCP-027 SCP-029
+#[test] // SCP-027 SCP-029 SCP-164
 fn spec_changed_digits_are_found() {
     let (_, text) = sample(2);
     let at = text.find("sha256:").unwrap() + 7;
@@ -252,4 +288,11 @@ proptest! {
             prop_assert_eq!(format!("{:?}", plain.2), format!("{:?}", other.2));
         }
     }
+}
+
+#[test]
+fn reports_no_line_ends_in_a_file_of_another_kind() {
+    let (_, findings, result) = read_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\r\n");
+    assert_eq!(*refused(result), rules::NOT_TEXT);
+    assert_eq!(findings, []);
 }

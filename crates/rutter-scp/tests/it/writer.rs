@@ -262,3 +262,75 @@ proptest! {
         prop_assert_eq!(receipt.unwrap().header, written[0].header.clone());
     }
 }
+
+/// Line 1 of a collection, as any JSON reader sees it.
+fn line_1(bytes: &[u8]) -> serde_json::Value {
+    let text = std::str::from_utf8(bytes).unwrap();
+    serde_json::from_str(text.lines().next().unwrap()).unwrap()
+}
+
+#[test] // SCP-013 SCP-014
+fn delta_is_written_with_since_and_snapshot_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let since = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
+    for (kind, wanted) in
+        [(Kind::Snapshot, None), (Kind::Delta { since }, Some("2026-05-01T00:00:00Z"))]
+    {
+        for track in [Track::Nothing, Track::State] {
+            let header = Header { kind, ..header() };
+            let path = folder.path().join("out.scp");
+            let mut writer =
+                Writer::with_header(folder.path(), track, &header, Limits::SPEC).unwrap();
+            writer.page(&serde_json::from_str::<Page<'_>>(&page(1, 1)).unwrap()).unwrap();
+            let spooled = writer.close().unwrap();
+            spooled.finish(header, &[Target::of_name(&path).unwrap()]).unwrap();
+            let bytes = fs::read(&path).unwrap();
+            let collection = line_1(&bytes)["collection"].clone();
+            assert_eq!(collection.get("since").and_then(|since| since.as_str()), wanted);
+            assert_eq!(collection["type"], kind.name());
+            let (_, findings, receipt) = read_bytes(&bytes);
+            assert_eq!((receipt.unwrap().header.kind, findings.len()), (kind, 0));
+        }
+    }
+}
+
+#[test] // SCP-014
+fn since_of_a_foreign_snapshot_is_not_written_again() {
+    let text = snapshot(&sample(1));
+    let (first, rest) = text.split_once('\n').unwrap();
+    let mut first: serde_json::Value = serde_json::from_str(first).unwrap();
+    let collection = first["collection"].as_object_mut().unwrap();
+    collection.remove("checksum");
+    collection.insert("since".to_owned(), "2026-01-01T00:00:00Z".into());
+    let (_, findings, receipt) = read_bytes(format!("{first}\n{rest}").as_bytes());
+    let header = receipt.unwrap().header;
+    assert!(findings.iter().any(|finding| *finding.rule == rules::SINCE_ON_SNAPSHOT));
+    assert_eq!(header.kind, Kind::Snapshot);
+    assert!(!header.to_line().contains("since"), "{}", header.to_line());
+}
+
+#[test] // SCP-077 SCP-080
+fn pack_refuses_urls_that_are_no_uris_or_escapes_them() {
+    let line = page(1, 1);
+    let url = serde_json::from_str::<Page<'_>>(&line).unwrap().url.as_str().to_owned();
+    for (odd, uri) in [
+        ("https://h.example/a b", "https://h.example/a%20b"),
+        ("https://h.example/%zz", "https://h.example/%25zz"),
+        ("https://h.example/<x>", "https://h.example/%3Cx%3E"),
+        ("https://h.example/ä", "https://h.example/%C3%A4"),
+        ("HTTP://h.example/", "http://h.example/"),
+        ("https://h.example/a|b", "https://h.example/a%7Cb"),
+    ] {
+        let odd_line = line.replace(&url, odd);
+        match pack_lines(&odd_line, Mode::Strict, Order::Sort) {
+            Err(MergeError::Read(0, ReadError::Refused(refusal))) => {
+                assert_eq!(refusal.rule.code, "SC029", "{odd}");
+            }
+            other => panic!("{odd}: {other:?}"),
+        }
+        let bytes = pack_lines(&odd_line, Mode::Lenient, Order::Sort).unwrap();
+        let (lines, findings, receipt) = read_bytes(&bytes);
+        assert!(receipt.is_ok() && findings.is_empty(), "{findings:?}");
+        assert!(lines[0].contains(&format!("\"url\":\"{uri}\"")), "{}", lines[0]);
+    }
+}

@@ -6,6 +6,7 @@ mod client;
 mod conditions;
 mod embed;
 mod escape;
+mod http2;
 mod limits;
 mod odd;
 mod partner;

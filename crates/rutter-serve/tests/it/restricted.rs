@@ -65,6 +65,22 @@ impl Running {
     }
 }
 
+#[test]
+fn unknown_names_below_a_closed_path_answer_like_closed_ones() {
+    let (running, token) = running();
+    put(&running.public("members/sub/index.html"), b"<p>text");
+    let closed = running.ask("GET", "/members/log.html", &[]);
+    assert_eq!(closed.status, 401);
+    for unknown in ["/members/none.html", "/Members/%6eone", "/members/sub", "/members/none/"] {
+        let answer = running.ask("GET", unknown, &[]);
+        assert_eq!((answer.status, &answer.body), (401, &closed.body), "{unknown}");
+    }
+    assert_eq!(running.with("/members/none.html", &token), 404);
+    assert_eq!(running.with("/members/sub", &token), 308);
+    assert_eq!(running.ask("GET", "/none.html", &[]).status, 404);
+    assert_eq!(running.ask("GET", "/members/sitemap.xml", &[]).status, 200);
+}
+
 #[test] // ARC-064
 fn spec_everything_below_a_closed_name_is_closed() {
     let (running, token) = running();

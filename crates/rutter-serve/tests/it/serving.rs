@@ -67,6 +67,20 @@ fn spec_collections_are_sent_as_they_are_stored() {
     }
 }
 
+#[test] // SCP-150 D08
+fn tag_of_a_plain_collection_is_its_checksum_without_served_json() {
+    let bare = "{\"collection\":{\"id\":\"a\"}}\n{}\n";
+    let sum = Digest::of(bare.as_bytes());
+    let text = bare.replacen("\"a\"", &format!("\"a\",\"checksum\":\"{sum}\""), 1);
+    let false_text = text.replace("{}\n", "[]\n");
+    let files = [("a.scp", text.as_bytes()), ("false.scp", false_text.as_bytes())];
+    let running = Running::new(&files, |_| {});
+    let tag = |path: &str| running.ask("GET", path, &[]).header("etag").unwrap().to_owned();
+    assert_eq!(tag("/a.scp"), format!("\"{sum}\""));
+    // A checksum that is not true may be that of other bytes, too.
+    assert_ne!(tag("/false.scp"), format!("\"{sum}\""));
+}
+
 #[test] // D08
 fn spec_the_same_text_in_other_bytes_has_another_tag() {
     let sum = format!("sha256:{}", "0f".repeat(32));
@@ -163,6 +177,47 @@ fn spec_compressed_twins_are_chosen_for_those_who_want_them() {
 }
 
 /// The tag of a compressed form, with its own bytes where they were not told of.
+#[test] // D08
+fn compresses_text_that_has_no_file_beside_it() {
+    let text = "<url><loc>https://harbour.example/</loc></url>\n".repeat(200);
+    let large = text.repeat(40);
+    let folder = tempfile::tempdir().unwrap();
+    let public = folder.path().join("public");
+    for (name, text) in [("sitemap.xml", &text), ("llms.txt", &text), ("sitemap-2.xml", &large)] {
+        put(&public.join(name), text.as_bytes());
+    }
+    put(&public.join("robots.txt"), b"User-agent: *\n");
+    put(&public.join("page.html"), format!("<p>{text}").as_bytes());
+    // Kept in memory, and not.
+    let running = Running::start(folder, |settings| settings.limits.small = 64 << 10, None);
+    let accept = ("Accept-Encoding", "zstd, gzip, identity");
+    for (name, text) in [("/sitemap.xml", &text), ("/llms.txt", &text), ("/sitemap-2.xml", &large)]
+    {
+        let coded = running.ask("GET", name, &[accept]);
+        assert_eq!(coded.header("content-encoding"), Some("gzip"), "{name}");
+        assert_eq!(coded.header("vary"), Some("accept-encoding"));
+        let mut found = String::new();
+        flate2::read::GzDecoder::new(&*coded.body).read_to_string(&mut found).unwrap();
+        assert_eq!(found, *text, "{name}");
+        let plain = running.ask("GET", name, &[]);
+        assert_eq!(plain.header("content-encoding"), None);
+        assert_eq!(plain.header("vary"), Some("accept-encoding"));
+        assert_eq!(plain.body, text.as_bytes());
+        let tag = coded.header("etag").unwrap();
+        assert_ne!(Some(tag), plain.header("etag"), "other bytes, another tag");
+        assert!(tag.contains("-gzip"), "{tag}");
+        let again = running.ask("GET", name, &[accept, ("If-None-Match", tag)]);
+        assert_eq!(again.status, 304);
+        let part = running.ask("GET", name, &[accept, ("Range", "bytes=2-5")]);
+        assert_eq!((part.status, &part.body[..]), (206, &coded.body[2..6]));
+    }
+    // Too small to gain anything, or negotiated by `Accept`.
+    for name in ["/robots.txt", "/page.html"] {
+        let answer = running.ask("GET", name, &[accept]);
+        assert_eq!(answer.header("content-encoding"), None, "{name}");
+    }
+}
+
 fn gzip_tag(plain: &[u8], coded: Option<&[u8]>) -> String {
     let start = |bytes: &[u8]| {
         let hex = Digest::of(bytes).to_string();
@@ -301,7 +356,7 @@ fn ours_what_the_build_said_counts() {
     assert_eq!(again.header("last-modified"), Some("Sun, 02 Feb 2020 02:02:02 GMT"));
 }
 
-#[test] // SCP-160 D10
+#[test] // SCP-159 SCP-160 D10
 fn spec_a_collection_that_ends_soon_is_not_kept_longer() {
     let line = |expires: &str| {
         format!("{{\"collection\":{{\"type\":\"delta\",\"expires\":\"{expires}\"}}}}\n")

@@ -21,7 +21,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tls").join(name)
 }
 
-fn config(protocols: &[&str]) -> Arc<ClientConfig> {
+pub(crate) fn config(protocols: &[&str]) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(fixture("ca.pem")).unwrap()).unwrap();
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -33,11 +33,11 @@ fn config(protocols: &[&str]) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-fn name() -> ServerName<'static> {
+pub(crate) fn name() -> ServerName<'static> {
     ServerName::try_from("harbour.example").unwrap()
 }
 
-fn running() -> Running {
+pub(crate) fn running() -> Running {
     running_with(|_| {})
 }
 
@@ -275,4 +275,44 @@ fn ours_nobody_is_cut_because_the_server_is_slow() {
     });
     let text = running.site.metrics().text();
     assert!(text.contains("why=\"stall\"} 0"), "{text}");
+}
+
+#[test] // SCP-161
+fn handshakes_before_tls_1_2_are_refused() {
+    let running = running();
+    // A ClientHello without `supported_versions`: its version is all it says.
+    let hello = |minor: u8| {
+        let mut body = vec![3, minor];
+        body.extend([7; 32]);
+        body.push(0);
+        // ECDHE-ECDSA and ECDHE-RSA with AES-128-GCM (1.2), and with AES-128-CBC-SHA (1.0).
+        body.extend([0, 8, 0xc0, 0x2b, 0xc0, 0x2f, 0xc0, 0x09, 0xc0, 0x13, 1, 0]);
+        // Extensions: groups, forms of points, signatures.
+        body.extend([0, 26, 0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0]);
+        body.extend([0, 13, 0, 8, 0, 6, 4, 3, 8, 4, 4, 1]);
+        let length = |n: usize| u8::try_from(n).unwrap();
+        let message = [&[1, 0, 0, length(body.len())][..], &body].concat();
+        [&[22, 3, 1, 0, length(message.len())][..], &message].concat()
+    };
+    for (minor, wanted) in [(0, 21), (1, 21), (2, 21), (3, 22)] {
+        // A fatal alert, or a ServerHello for 1.2.
+        let answer = running.raw(&hello(minor));
+        assert_eq!(answer.first(), Some(&wanted), "3.{minor}: {:?}", answer.get(..7));
+        assert_eq!(answer.get(5), Some(&2), "3.{minor}");
+    }
+    let mut new = client(&running);
+    assert_eq!(new.ask("GET", "/a.txt", &[]).text(), "a");
+    let version = new.stream().conn.protocol_version().unwrap();
+    assert_eq!(format!("{version:?}"), "TLSv1_3");
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&tokio_rustls::rustls::version::TLS12])
+        .unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(fixture("ca.pem")).unwrap()).unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let connection = ClientConnection::new(Arc::new(config), name()).unwrap();
+    let mut old = Client::new(StreamOwned::new(connection, running.connect()));
+    assert_eq!(old.ask("GET", "/a.txt", &[]).text(), "a");
+    let version = old.stream().conn.protocol_version().unwrap();
+    assert_eq!(format!("{version:?}"), "TLSv1_2");
 }

@@ -6,6 +6,7 @@
 //! leave in the order in which they stand in the file.
 
 mod entry;
+mod excess;
 mod keep;
 mod plain;
 
@@ -18,6 +19,7 @@ use quick_xml::errors::{Error, IllFormedError, SyntaxError};
 use quick_xml::events::attributes::{AttrError, Attribute};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
+use rutter_page::PageUrl;
 
 use super::names::{Names, Ns, is_variant};
 use super::{Entry, Foreign, Item, Kind, Limits};
@@ -38,8 +40,6 @@ pub(super) enum Progress {
     Cut,
     /// Up to bytes that are not UTF-8.
     NotUtf8,
-    /// As far as is wanted.
-    Enough,
 }
 
 /// Where in the document the reader is.
@@ -97,11 +97,17 @@ pub(super) struct Machine {
     open: String,
     starts: Vec<usize>,
     names: Names,
+    /// What relative addresses are resolved against.
+    base: Option<PageUrl<'static>>,
     /// The namespace of the root, which counts as that of sitemaps.
     own: Ns,
     kind: Option<Kind>,
     n_urls: u64,
     has_blank_start: bool,
+    /// Entries that were skipped because there are too many.
+    n_skipped: u64,
+    /// Whether part of the entry was left out and reported.
+    is_overfull: bool,
     entry: Entry,
     /// Fields of the entry seen so far, as bits, and the latest place.
     seen: u8,
@@ -138,6 +144,9 @@ impl Machine {
             kind: None,
             n_urls: 0,
             has_blank_start: false,
+            n_skipped: 0,
+            is_overfull: false,
+            base: None,
             entry: Entry::default(),
             seen: 0,
             latest: 0,
@@ -161,6 +170,16 @@ impl Machine {
 
     pub(super) fn kind(&self) -> Option<Kind> {
         self.kind
+    }
+
+    /// Resolves relative addresses against `base` from here on.
+    pub(super) fn set_base(&mut self, base: PageUrl<'static>) {
+        self.base = Some(base);
+    }
+
+    /// Tells whether entries were skipped because there are too many.
+    pub(super) fn has_many_urls(&self) -> bool {
+        0 < self.n_skipped
     }
 
     /// Tells whether the root was closed.
@@ -213,20 +232,17 @@ impl Machine {
                     self.start(&tag, token, out)?;
                     self.end(tag.name().as_ref(), token, out)?;
                 }
-                Event::Text(text) => self.text(&text, token)?,
-                Event::CData(text) => self.text(&text, token)?,
-                Event::GeneralRef(name) => self.reference(&name, token)?,
+                Event::Text(text) => self.text(&text, token, out)?,
+                Event::CData(text) => self.text(&text, token, out)?,
+                Event::GeneralRef(name) => self.reference(&name, token, out)?,
                 Event::DocType(_) => return Err(self.refused(&rules::DOCTYPE, token, "")),
                 Event::Decl(_) => {
                     if self.has_blank_start {
                         self.found(&rules::SPACE_BEFORE_XML, token, "", out);
                     }
                 }
-                Event::Comment(_) | Event::PI(_) => self.keep(token)?,
+                Event::Comment(_) | Event::PI(_) => self.keep(token, out),
                 Event::Eof => break (Progress::Whole, piece.len()),
-            }
-            if self.limits.urls < self.n_urls {
-                break (Progress::Enough, token.start);
             }
         };
         self.line_at(Token { piece, start: used, end: used });
@@ -269,14 +285,16 @@ impl Machine {
 
     fn start(&mut self, tag: &BytesStart<'_>, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
         self.depth += 1;
-        if self.limits.depth < self.depth {
-            return Err(self.refused(&rules::TOO_DEEP, token, ""));
-        }
         let name = tag.name();
         let name: &str = name.as_ref();
         self.starts.push(self.open.len());
         self.open.push_str(name);
         let has_attributes = name.len() < tag.len();
+        if (self.limits.depth < self.depth || (has_attributes && self.has_many_attributes(tag)))
+            && self.leave_out_element(token, out)?
+        {
+            return Ok(());
+        }
         if has_attributes {
             self.declare(tag, token)?;
         }
@@ -286,7 +304,8 @@ impl Machine {
             At::Prolog => self.start_root(name, token, out),
             At::Capture => {
                 self.note_prefixes(tag, name, token)?;
-                self.keep(token)
+                self.keep(token, out);
+                Ok(())
             }
             At::Field(field) => {
                 self.found(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
@@ -403,8 +422,18 @@ impl Machine {
             Some(Kind::Index) => self.is_own(ns) && local == "sitemap",
             _ => self.is_own(ns) && local == "url",
         };
+        if is_entry && self.limits.urls <= self.n_urls {
+            self.n_skipped += 1;
+            if self.n_skipped == 1 {
+                let detail = format!("entries after the first {} are skipped", self.limits.urls);
+                self.found(&rules::TOO_MANY_URLS, token, detail, out);
+            }
+            self.skip(Back::Root);
+            return Ok(());
+        }
         if is_entry {
             self.n_urls += 1;
+            self.is_overfull = false;
             self.at = At::Entry;
             self.entry_depth = self.depth;
             (self.seen, self.latest) = (0, 0);
@@ -466,10 +495,12 @@ impl Machine {
             At::Capture => {
                 // An empty tag was kept when it began.
                 if token.bytes().starts_with(b"</") {
-                    self.keep(token)?;
+                    self.keep(token, out);
                 }
                 if depth == self.mark {
-                    self.end_capture(token, out);
+                    if self.at == At::Capture {
+                        self.end_capture(token, out);
+                    }
                     self.at = At::Entry;
                 }
             }
@@ -494,33 +525,47 @@ impl Machine {
         Ok(())
     }
 
-    fn text(&mut self, text: &str, token: Token<'_>) -> Step {
-        match self.at {
+    fn text(&mut self, text: &str, token: Token<'_>, out: &mut VecDeque<Out>) -> Step {
+        let length = match self.at {
             At::Field(_) => {
                 self.text.push_str(text);
-                self.bounded(self.text.len(), token)
+                self.text.len()
             }
             At::Foreign if self.depth == self.mark => {
                 self.foreign.text.push_str(text);
-                self.bounded(self.foreign.text.len(), token)
+                self.foreign.text.len()
             }
-            At::Capture => self.keep(token),
+            At::Capture => {
+                self.keep(token, out);
+                0
+            }
             // Some forget `loc` and write the address right into the entry.
-            At::Entry if !is_blank(text) => {
+            At::Entry if !is_blank(text) && self.loose.len() <= self.limits.text => {
                 self.loose.push_str(text);
-                self.bounded(self.loose.len(), token)
+                self.loose.len()
             }
             At::Prolog if is_blank(text) => {
                 self.has_blank_start = true;
-                Ok(())
+                0
             }
-            At::Prolog => Err(self.refused(&rules::MALFORMED_XML, token, "text before the root")),
-            _ => Ok(()),
+            At::Prolog => {
+                return Err(self.refused(&rules::MALFORMED_XML, token, "text before the root"));
+            }
+            _ => 0,
+        };
+        if self.limits.text < length {
+            self.leave_out_text(token, out);
         }
+        Ok(())
     }
 
     /// An entity: one of the five, or a character by its number.
-    fn reference(&mut self, name: &BytesRef<'_>, token: Token<'_>) -> Step {
+    fn reference(
+        &mut self,
+        name: &BytesRef<'_>,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Step {
         let c = match name.resolve_char_ref() {
             Ok(Some(c)) => Some(c),
             Ok(None) => match &**name {
@@ -537,17 +582,7 @@ impl Machine {
             let detail = format!("unknown entity {}", quoted(name));
             return Err(self.refused(&rules::MALFORMED_XML, token, detail));
         };
-        if self.at == At::Capture {
-            return self.keep(token);
-        }
-        self.text(c.encode_utf8(&mut [0; 4]), token)
-    }
-
-    fn bounded(&mut self, length: usize, token: Token<'_>) -> Step {
-        if length <= self.limits.text {
-            return Ok(());
-        }
-        Err(self.refused(&rules::TOO_LONG, token, ""))
+        self.text(c.encode_utf8(&mut [0; 4]), token, out)
     }
 
     /// The line of a token; every byte is counted once.

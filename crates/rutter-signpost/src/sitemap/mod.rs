@@ -6,12 +6,13 @@
 //! right under the root travel as [`Foreign`]: what they mean is the business
 //! of whoever knows their namespace.
 //!
-//! Refuses: document types and entities, anything beyond [`Limits`], and to
-//! load whatever a file points to.
+//! Refuses document types and entities. An entry beyond [`Limits`] is reported
+//! and the rest of the file is read. Nothing a file points to is loaded.
 
 mod address;
 mod bytes;
 mod judge;
+mod kind;
 mod machine;
 mod names;
 mod read;
@@ -24,7 +25,8 @@ use rutter_finding::Refusal;
 use rutter_page::Timestamp;
 
 pub use judge::{Judge, judge};
-pub use read::{Reader, is_sitemap};
+pub use kind::{is_sitemap, is_url_list};
+pub use read::Reader;
 pub use write::{Push, SchemaLocation, UrlsetWriter, write_index};
 
 /// Namespace of sitemaps 0.9.
@@ -166,6 +168,9 @@ pub enum Kind {
 }
 
 /// Ceilings for reading a sitemap.
+///
+/// A part of an entry beyond a limit is left out and the entry is reported;
+/// the rest of the file is read. Only `bytes` ends reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes after decompression.
@@ -178,8 +183,12 @@ pub struct Limits {
     pub loc: usize,
     /// Bytes of one text, tag or extension.
     pub text: usize,
-    /// Attributes of one tag, and links of one entry.
+    /// Attributes of one tag.
     pub attributes: usize,
+    /// Alternate links of one entry.
+    pub alternates: usize,
+    /// Other children of one entry: images, videos, news, unknown elements.
+    pub extensions: usize,
 }
 
 impl Limits {
@@ -191,6 +200,8 @@ impl Limits {
         loc: 2048,
         text: 1 << 20,
         attributes: 256,
+        alternates: 4096,
+        extensions: 4096,
     };
 }
 

@@ -7,53 +7,16 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
+use rutter_page::{Own as _, PageUrl};
 
 use super::address::is_address;
 use super::bytes::{End, Feed};
 use super::machine::{Machine, Out, Progress};
 use super::{Entry, Item, Kind, Limits, SitemapError};
 use crate::rules;
-
-/// How much is decompressed to see what a file is.
-const SNIFFED: u64 = 16 << 10;
-
-/// Tells from its first bytes whether a file is a sitemap in XML, by the name
-/// of its root; compressed files and other encodings too.
-pub fn is_sitemap(start: &[u8]) -> bool {
-    let mut text = Vec::new();
-    if start.starts_with(&[0x1f, 0x8b]) {
-        let gzip = flate2::bufread::MultiGzDecoder::new(start);
-        // What could be decompressed before the bytes ended is enough.
-        drop(gzip.take(SNIFFED).read_to_end(&mut text));
-    } else {
-        text.extend(start.iter().take(usize::try_from(SNIFFED).unwrap_or(usize::MAX)));
-    }
-    // Names are ASCII in every encoding we read.
-    text.retain(|byte| !matches!(byte, 0 | 0xef | 0xbb | 0xbf | 0xfe | 0xff));
-    let text = String::from_utf8_lossy(&text);
-    let mut rest = text.trim_start();
-    loop {
-        rest = if let Some(after) = rest.strip_prefix("<!--") {
-            after.split_once("-->").map_or("", |(_, rest)| rest)
-        } else if let Some(after) = rest.strip_prefix("<?") {
-            after.split_once("?>").map_or("", |(_, rest)| rest)
-        } else {
-            break;
-        }
-        .trim_start();
-    }
-    let Some(rest) = rest.strip_prefix('<') else { return false };
-    // A document type names the root; the reader will refuse it.
-    let doctype = rest.get(..8).filter(|start| start.eq_ignore_ascii_case("!doctype"));
-    let rest = if doctype.is_some() { rest.get(8..).unwrap_or("").trim_start() } else { rest };
-    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/' | '['));
-    let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-    let local = name.rsplit(':').next().unwrap_or_default();
-    matches!(local, "urlset" | "sitemapindex")
-}
 
 /// How much is read at once.
 const WINDOW: usize = 64 << 10;
@@ -96,6 +59,8 @@ pub struct Reader<R: BufRead> {
     n_urls: u64,
     is_truncated: bool,
     is_lossy: bool,
+    /// The bytes that end a part that is too long to be read.
+    skipped_to: Option<&'static [u8]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +96,17 @@ impl<R: BufRead> Reader<R> {
             n_urls: 0,
             is_truncated: false,
             is_lossy: false,
+            skipped_to: None,
         }
+    }
+
+    /// Resolves relative addresses against `base`, the sitemap's own URL.
+    ///
+    /// Each is still reported. Without a base they are reported and skipped.
+    #[must_use]
+    pub fn with_base(mut self, base: PageUrl<'_>) -> Self {
+        self.machine.set_base(base.own());
+        self
     }
 
     /// The next item; `None` at the end.
@@ -234,6 +209,9 @@ impl<R: BufRead> Reader<R> {
 
     fn advance_xml(&mut self) -> Result<(), Refusal> {
         let is_last = self.feed.end().is_some();
+        if !self.skip_part() {
+            return if is_last { self.finish() } else { Ok(()) };
+        }
         let end = if is_last {
             self.window.len()
         } else {
@@ -258,25 +236,59 @@ impl<R: BufRead> Reader<R> {
                 self.want = 0;
                 Ok(())
             }
-            Progress::Enough => {
-                let detail = format!("reading stopped after {}", self.limits.urls);
-                self.report_at_end(&rules::TOO_MANY_URLS, detail);
-                self.stop();
-                Ok(())
-            }
         }
     }
 
     /// Asks for a larger window, up to the limit of one part.
+    ///
+    /// A longer text or comment is skipped. A longer tag is refused: without it
+    /// nobody knows what its end tag closes.
     fn grow(&mut self) -> Result<(), Refusal> {
-        let length = self.window.len() - self.start.min(self.window.len());
-        if self.limits.text < length {
-            let line = self.machine.line();
-            return Err(Refusal::new(&rules::TOO_LONG, Place::line(line), ""));
+        let part = self.window.get(self.start..).unwrap_or_default();
+        if part.len() <= self.limits.text {
+            // Doubling keeps the work in proportion to the length.
+            self.want = part.len().max(WINDOW);
+            return Ok(());
         }
-        // Doubling keeps the work in proportion to the length.
-        self.want = length.max(WINDOW);
+        let end: &[u8] = match part {
+            _ if self.phase == Phase::Text => b"\n",
+            [b'<', b'!', b'-', b'-', ..] => b"-->",
+            [b'<', b'!', b'[', ..] => b"]]>",
+            [b'<', ..] => {
+                let line = self.machine.line();
+                return Err(Refusal::new(&rules::TOO_LONG, Place::line(line), ""));
+            }
+            _ => b"<",
+        };
+        self.skipped_to = Some(end);
+        if self.phase == Phase::Text {
+            self.n_lines += 1;
+            self.report_at_end(&rules::LOC_TOO_LONG, String::new());
+        } else {
+            self.machine.leave_out_part(&mut self.ready);
+        }
         Ok(())
+    }
+
+    /// Skips to the end of a part that is too long; false where it is not in
+    /// the window yet.
+    fn skip_part(&mut self) -> bool {
+        let Some(end) = self.skipped_to else { return true };
+        let rest = self.window.get(self.start..).unwrap_or_default();
+        let found = memchr::memmem::find(rest, end);
+        let skipped = match found {
+            // A tag belongs to what follows.
+            Some(at) if end == b"<" => at,
+            Some(at) => at + end.len(),
+            // The end may have begun.
+            None => rest.len().saturating_sub(end.len() - 1),
+        };
+        self.machine.count_lines(rest.get(..skipped).unwrap_or_default());
+        self.start += skipped;
+        if found.is_some() {
+            self.skipped_to = None;
+        }
+        found.is_some()
     }
 
     /// The bytes are over.
@@ -286,6 +298,7 @@ impl<R: BufRead> Reader<R> {
             return Err(Refusal::new(&rules::NOT_A_SITEMAP, Place::WHOLE, "it has no root"));
         }
         self.report_end();
+        self.is_truncated |= self.machine.has_many_urls();
         if end == Some(End::Whole) && !self.machine.is_complete() {
             self.report_at_end(&rules::TRUNCATED, String::new());
             self.is_truncated = true;
@@ -323,6 +336,13 @@ impl<R: BufRead> Reader<R> {
     /// Reads the lines of a plain list.
     fn advance_text(&mut self) -> Result<(), Refusal> {
         let is_last = self.feed.end().is_some();
+        if !self.skip_part() {
+            if is_last {
+                self.report_end();
+                self.phase = Phase::Over;
+            }
+            return Ok(());
+        }
         let end = if is_last {
             self.window.len()
         } else {

@@ -83,3 +83,21 @@ proptest! {
         prop_assert_eq!(&links[0].title, wanted);
     }
 }
+
+#[test] // SCP-187
+fn html_and_links_in_texts_are_written_as_text() {
+    let hostile = "<img src=x onerror=a()> &lt;b&gt; [c](javascript:d()) R&D";
+    let mut out = Vec::new();
+    write_head(&mut out, &Head { title: hostile, summary: hostile, notes: &[hostile] }).unwrap();
+    write_section(&mut out, hostile).unwrap();
+    write_link(&mut out, hostile, "https://h.example/", hostile).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(!text.contains('<'), "{text}");
+    assert!(!text.replace("\\]", "").contains("](j"), "{text}");
+    let llms = parse(&text);
+    assert_eq!(llms.title.as_deref(), Some(hostile));
+    assert_eq!(llms.summary.as_deref(), Some(hostile));
+    assert_eq!(llms.sections[0].title, hostile);
+    let link = llms.links().next().unwrap();
+    assert_eq!((link.title.as_str(), link.note.as_str()), (hostile, hostile));
+}

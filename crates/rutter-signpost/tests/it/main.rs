@@ -6,6 +6,7 @@ mod llms;
 mod merge;
 mod robots;
 mod sitemap;
+mod sitemap_limits;
 mod writer;
 
 use std::path::{Path, PathBuf};

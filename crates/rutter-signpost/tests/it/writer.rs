@@ -42,7 +42,7 @@ fn read(text: &str) -> Vec<Item> {
     items
 }
 
-#[test] // SCP-106 SCP-111 SPX-042 SPX-043 D14
+#[test] // SCP-106 SPX-042 SPX-043 D14
 fn spec_the_order_of_the_schema() {
     let entry = Entry {
         loc: "https://harbour.example/?a&b".into(),
@@ -216,4 +216,48 @@ proptest! {
         wanted.extend(entries.iter().cloned().map(Item::Url));
         prop_assert_eq!(read(&written(&foreign, &entries)), wanted);
     }
+}
+
+/// Names of elements with the names of those around them.
+fn paths(text: &str) -> Vec<String> {
+    let (mut open, mut found): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for tag in text.split('<').skip(1).filter(|tag| !tag.starts_with('?')) {
+        let (inner, _) = tag.split_once('>').unwrap();
+        if inner.starts_with('/') {
+            open.pop();
+            continue;
+        }
+        let name = inner.split([' ', '/']).next().unwrap();
+        found.push([open.concat(), name.to_owned()].concat());
+        if !inner.ends_with('/') {
+            open.push(format!("{name} > "));
+        }
+    }
+    assert_eq!(open, [""; 0]);
+    found
+}
+
+#[test] // SCP-111 D14
+fn adverts_are_children_of_the_root_and_are_read_nowhere_else() {
+    let named = |name: &str, text: &str| Foreign {
+        name: name.into(),
+        text: text.into(),
+        attributes: vec![("section".into(), "all".into())],
+        ..advert()
+    };
+    let adverts = ["version", "compression", "section", "collection", "delta"];
+    let adverts = adverts.map(|name| named(name, if name == "version" { "0.1" } else { "" }));
+    let entries: Vec<Entry> = ["a", "b"]
+        .map(|path| Entry { loc: format!("https://harbour.example/{path}"), ..Entry::default() })
+        .into();
+    let text = written(&adverts, &entries);
+    let paths = paths(&text);
+    let foreign: Vec<&String> = paths.iter().filter(|path| path.contains("scp:")).collect();
+    let wanted = adverts.clone().map(|advert| format!("urlset > scp:{}", advert.name));
+    assert_eq!(foreign, wanted.iter().collect::<Vec<_>>());
+    // Inside of an entry they announce nothing.
+    let inner = text.replace("</loc>", "</loc><scp:collection section=\"evil\"/>");
+    let items = read(&inner);
+    let found = items.iter().filter(|item| matches!(item, Item::Foreign(_))).count();
+    assert_eq!((found, items.len()), (adverts.len(), adverts.len() + entries.len()));
 }

@@ -26,22 +26,33 @@ pub(super) fn register(
 ) -> Result<PublisherId, WriteError> {
     let has_aliases = !aliases.is_empty();
     let aliases = list_json(aliases);
-    connection.execute(
+    let transaction = connection.unchecked_transaction()?;
+    transaction.execute(
         "INSERT INTO publisher (origin, aliases, policy) VALUES (?1, ?2, ?3)
          ON CONFLICT (origin) DO UPDATE SET policy = excluded.policy,
             aliases = CASE WHEN ?4 THEN excluded.aliases ELSE aliases END
          WHERE (?4 AND aliases != excluded.aliases) OR policy != excluded.policy",
         params![origin, aliases, policy, has_aliases],
     )?;
-    let id =
-        connection
-            .query_row("SELECT id FROM publisher WHERE origin = ?1", [origin], |row| row.get(0))?;
+    transaction.execute(
+        "UPDATE publisher SET seal = row_seal(id, origin, aliases, policy)
+         WHERE origin = ?1 AND seal != row_seal(id, origin, aliases, policy)",
+        [origin],
+    )?;
+    let question = "SELECT id FROM publisher WHERE origin = ?1";
+    let id = transaction.query_row(question, [origin], |row| row.get(0))?;
+    transaction.commit()?;
     Ok(PublisherId(id))
 }
 
-const ARC: &str = "SELECT publisher, url, allowed, entry FROM arc_entry";
+const ARC: &str = "SELECT publisher, url, allowed, entry,
+    seal = row_seal(publisher, url, allowed, entry) FROM arc_entry";
 
 fn arc_of(row: &rusqlite::Row<'_>) -> Result<ArcRow, Storage> {
+    if !row.get::<_, bool>(4)? {
+        let url: String = row.get(1)?;
+        return Err(Storage::damaged(format!("{url}: its ARC entry is not as it was written")));
+    }
     Ok(ArcRow {
         publisher: PublisherId(row.get(0)?),
         url: row.get(1)?,
@@ -96,9 +107,10 @@ fn put_arc(
     let is_allowed = entry.consent() == Consent::Given;
     let id: i64 = transaction
         .prepare_cached(
-            "INSERT INTO arc_entry (publisher, url, allowed, entry) VALUES (?1, ?2, ?3, ?4)
+            "INSERT INTO arc_entry (publisher, url, allowed, entry, seal)
+             VALUES (?1, ?2, ?3, ?4, row_seal(?1, ?2, ?3, ?4))
              ON CONFLICT (publisher, url) DO UPDATE SET
-                allowed = excluded.allowed, entry = excluded.entry
+                allowed = excluded.allowed, entry = excluded.entry, seal = excluded.seal
              WHERE allowed != excluded.allowed OR entry != excluded.entry
              RETURNING id",
         )?
@@ -281,16 +293,50 @@ pub(super) fn remember(
 pub(super) fn validator(connection: &Connection, url: &str) -> Result<Option<Validator>, Storage> {
     let mut statement = connection
         .prepare_cached("SELECT url, etag, last_modified, checked FROM validator WHERE url = ?1")?;
-    let found = collect(statement.query([url])?, |row| {
-        let checked: String = row.get(3)?;
-        Ok(Validator {
-            url: row.get(0)?,
-            etag: row.get(1)?,
-            last_modified: row.get(2)?,
-            checked: time(&checked)?,
-        })
-    })?;
+    let found = collect(statement.query([url])?, validator_of)?;
     Ok(found.into_iter().next())
+}
+
+fn validator_of(row: &rusqlite::Row<'_>) -> Result<Validator, Storage> {
+    let checked: String = row.get(3)?;
+    Ok(Validator {
+        url: row.get(0)?,
+        etag: row.get(1)?,
+        last_modified: row.get(2)?,
+        checked: time(&checked)?,
+    })
+}
+
+/// Marks that begin with `word:`, behind one of them. (A semicolon follows the
+/// colon in the order of bytes.)
+pub(super) fn marks(
+    connection: &Connection,
+    publisher: PublisherId,
+    word: &str,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Vec<Validator>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT url, etag, last_modified, checked FROM validator
+         WHERE ?1 < url AND url < ?2 AND publisher = ?3 ORDER BY url LIMIT ?4",
+    )?;
+    let start = format!("{word}:{}", after.unwrap_or_default());
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = statement.query(params![start, format!("{word};"), publisher.0, most])?;
+    collect(rows, validator_of)
+}
+
+pub(super) fn drop_marks(
+    transaction: &Transaction<'_>,
+    publisher: PublisherId,
+    marks: &[String],
+) -> Result<(), Storage> {
+    let mut statement =
+        transaction.prepare_cached("DELETE FROM validator WHERE url = ?1 AND publisher = ?2")?;
+    for mark in marks {
+        statement.execute(params![mark, publisher.0])?;
+    }
+    Ok(())
 }
 
 pub(super) fn note(
@@ -399,6 +445,7 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
             break;
         }
     }
+    super::records::scrub_if_due(connection)?;
     connection.execute_batch("PRAGMA optimize")?;
     Ok(())
 }

@@ -123,16 +123,18 @@ fn replace_content(
         [section, flip.run],
     )?;
     transaction.execute(
-        "INSERT INTO change (at, publisher, kind, url, modified, digest)
-         SELECT ?1, ?2,
+        "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
+         SELECT ?1, ?2, kind, url, modified, digest,
+            row_seal(?1, ?2, kind, url, modified, digest)
+         FROM (SELECT
             CASE WHEN s.withheld IS NOT NULL THEN ?3
                  WHEN p.id IS NULL OR p.withheld IS NOT NULL THEN ?4
-                 ELSE ?5 END,
-            s.url, s.modified, s.digest
+                 ELSE ?5 END AS kind,
+            s.url AS url, s.modified AS modified, s.digest AS digest
          FROM stage s LEFT JOIN page p ON p.id = s.page
          WHERE s.run = ?6 AND s.content
             AND (s.withheld IS NULL OR (p.id IS NOT NULL AND p.withheld IS NULL))
-         ORDER BY s.url",
+         ORDER BY s.url)",
         params![
             now,
             flip.publisher,
@@ -157,14 +159,17 @@ fn replace_content(
     )?;
     transaction.execute(
         "UPDATE page SET modified = s.modified, digest = s.digest, title = s.title,
-            language = s.language, source = ?1, withheld = s.withheld, body = s.body, changed = ?2
+            language = s.language, source = ?1, withheld = s.withheld, body = s.body, changed = ?2,
+            seal = row_seal(page.publisher, page.url, s.modified, s.digest, s.title, s.language,
+                ?1, s.withheld, page.first_seen, ?2)
          FROM stage s WHERE s.run = ?3 AND s.content AND page.id = s.page",
         params![flip.source.word(), now, flip.run],
     )?;
     transaction.execute(
         "INSERT INTO page (publisher, url, modified, digest, title, language, source, withheld,
-            body, first_seen, changed)
-         SELECT ?1, url, modified, digest, title, language, ?2, withheld, body, ?3, ?3
+            body, first_seen, changed, seal)
+         SELECT ?1, url, modified, digest, title, language, ?2, withheld, body, ?3, ?3,
+            row_seal(?1, url, modified, digest, title, language, ?2, withheld, ?3, ?3)
          FROM stage WHERE run = ?4 AND page IS NULL ORDER BY url",
         params![flip.publisher, flip.source.word(), now, flip.run],
     )?;
@@ -248,8 +253,9 @@ fn begin_gone(transaction: &Transaction<'_>) -> Result<(), Storage> {
 
 // `CROSS JOIN` keeps the tables in the order they stand in: what goes is little
 // and the pages are many, and no statistics tell the database so.
-const GONE_EVENTS: &str = "INSERT INTO change (at, publisher, kind, url, modified, digest)
-     SELECT ?1, ?2, ?3, p.url, p.modified, p.digest
+const GONE_EVENTS: &str = "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
+     SELECT ?1, ?2, ?3, p.url, p.modified, p.digest,
+        row_seal(?1, ?2, ?3, p.url, p.modified, p.digest)
      FROM temp.gone g CROSS JOIN page p ON p.id = g.page
      WHERE p.withheld IS NULL ORDER BY p.url";
 const GONE_TOMBSTONES: &str =
@@ -322,8 +328,9 @@ pub(super) fn withhold(
     for (url, reason) in pages {
         let n_events = transaction
             .prepare_cached(
-                "INSERT INTO change (at, publisher, kind, url, modified, digest)
-             SELECT ?1, publisher, ?2, url, modified, digest FROM page
+                "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
+             SELECT ?1, publisher, ?2, url, modified, digest,
+                row_seal(?1, publisher, ?2, url, modified, digest) FROM page
              WHERE publisher = ?3 AND url = ?4 AND withheld IS NULL",
             )?
             .execute(params![now, ChangeKind::Withheld.word(), publisher.0, url])?;
@@ -348,7 +355,9 @@ pub(super) fn withhold(
         )?;
         transaction
             .prepare_cached(
-                "UPDATE page SET withheld = ?1, body = NULL, changed = ?2
+                "UPDATE page SET withheld = ?1, body = NULL, changed = ?2,
+                    seal = row_seal(publisher, url, modified, digest, title, language, source,
+                        ?1, first_seen, ?2)
                  WHERE publisher = ?3 AND url = ?4",
             )?
             .execute(params![reason.word(), now, publisher.0, url])?;
@@ -372,7 +381,7 @@ pub(super) fn forget(
         "DELETE FROM member WHERE section IN (SELECT id FROM section WHERE publisher = ?1)",
         [publisher.0],
     )?;
-    for table in ["section", "tombstone", "taken", "validator", "entity", "arc_entry"] {
+    for table in ["section", "tombstone", "taken", "validator", "entity", "arc_entry", "visit"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE publisher = ?1"), [publisher.0])?;
     }
     transaction.execute("DELETE FROM publisher WHERE id = ?1", [publisher.0])?;

@@ -1,12 +1,12 @@
 //! Questions about pages, sections and history. Each is one short look.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use rutter_page::PageUrl;
+use rutter_page::{LineDigest, PageUrl};
 use rutter_scp::State;
 
 use super::body::Dictionaries;
 use super::{digest, optional_time, time, word};
-use crate::error::{QueryError, Storage};
+use crate::error::{DamagedPage, PageLine, QueryError, Storage};
 use crate::model::{
     After, Cause, Census, Change, ChangeKind, Changes, Cursor, Happened, History, PageRow,
     Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
@@ -35,12 +35,18 @@ pub(super) fn collect<T>(
 }
 
 const PUBLISHER: &str = "SELECT id, origin, aliases, policy, paused_until, pages, bytes,
-    lease_holder, lease_until FROM publisher";
+    lease_holder, lease_until, seal = row_seal(id, origin, aliases, policy) FROM publisher";
 
 fn publisher_of(row: &Row<'_>) -> Result<Publisher, Storage> {
     let aliases: String = row.get(2)?;
     let holder: Option<String> = row.get(7)?;
     let until = optional_time(row.get(8)?)?;
+    if !row.get::<_, bool>(9)? {
+        let origin: String = row.get(1)?;
+        return Err(Storage::damaged(format!(
+            "the record of site {origin} is not as it was written"
+        )));
+    }
     Ok(Publisher {
         id: PublisherId(row.get(0)?),
         origin: row.get(1)?,
@@ -93,9 +99,18 @@ pub(super) fn sections(
 }
 
 pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p.title, p.language,
-    p.source, p.withheld, p.first_seen, p.changed";
+    p.source, p.withheld, p.first_seen, p.changed, p.seal = row_seal(p.publisher, p.url, p.modified,
+    p.digest, p.title, p.language, p.source, p.withheld, p.first_seen, p.changed)";
 
+/// What is wrong with a row that its seal does not fit.
+const BROKEN_SEAL: &str = "its record is not as it was written";
+
+/// Reads a row; one that is not as it was written is an error that names the page.
 pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
+    if row.get(11).ok() != Some(true) {
+        let url = row.get(2).unwrap_or_else(|_| "a page".to_owned());
+        return Err(Storage::damaged(format!("{url}: {BROKEN_SEAL}")));
+    }
     let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
     let bytes: Vec<u8> = row.get(4)?;
     let withheld: Option<String> = row.get(8)?;
@@ -143,10 +158,12 @@ pub(super) fn page(connection: &Connection, key: &str) -> Result<Option<(i64, Pa
     Ok(collect(any.query(params![key])?, page_of)?.pop())
 }
 
+/// The line of a page, compared with its digest.
 pub(super) fn line(
     connection: &Connection,
     dictionaries: &Dictionaries,
     page: i64,
+    expected: LineDigest,
 ) -> Result<Option<String>, Storage> {
     let mut statement = connection.prepare_cached(
         "SELECT b.dict, b.size, b.z FROM page p JOIN body b ON b.id = p.body WHERE p.id = ?1",
@@ -155,15 +172,61 @@ pub(super) fn line(
         .query_row([page], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let Some((dict, size, z)) = found else { return Ok(None) };
-    dictionaries.unpack(connection, dict, size, &z).map(Some)
+    let line = dictionaries.unpack(connection, dict, size, &z)?;
+    if LineDigest::of(line.as_bytes()) != expected {
+        return Err(Storage::damaged("its content does not match its digest"));
+    }
+    Ok(Some(line))
 }
 
-pub(super) fn list(
+/// The line of a page with content, or what is wrong with it.
+fn line_or_damage(
+    connection: &Connection,
+    dictionaries: &Dictionaries,
+    id: i64,
+    page: &PageRow,
+) -> Result<Result<String, DamagedPage>, Storage> {
+    let damaged =
+        |what: String| Err(DamagedPage { publisher: page.publisher, url: page.url.clone(), what });
+    match line(connection, dictionaries, id, page.digest) {
+        Ok(Some(line)) => Ok(Ok(line)),
+        Ok(None) => Ok(damaged("its content is not there".to_owned())),
+        Err(Storage::Damaged(what)) => Ok(damaged(what)),
+        Err(error) => Err(error),
+    }
+}
+
+/// A page by its number, with its line; `None` where it is withheld or not here.
+pub(super) fn page_with_line(
+    connection: &Connection,
+    dictionaries: &Dictionaries,
+    id: i64,
+) -> Result<Option<PageLine>, Storage> {
+    let page = match page_by_id(connection, id) {
+        Ok(Some(page)) if page.withheld.is_none() => page,
+        Ok(_) => return Ok(None),
+        Err(Storage::Damaged(what)) => {
+            let (url, what) = what.split_once(": ").unwrap_or(("a page", &what));
+            let (url, what) = (url.to_owned(), what.to_owned());
+            return Ok(Some(Err(DamagedPage { publisher: PublisherId(0), url, what })));
+        }
+        Err(error) => return Err(error),
+    };
+    let line = line_or_damage(connection, dictionaries, id, &page)?;
+    Ok(Some(line.map(|line| (page, line))))
+}
+
+/// A row and its number, or what is wrong with it.
+pub(super) type NumberedRow = Result<(i64, PageRow), DamagedPage>;
+
+/// Rows by publisher and key. Keys are those of the index: where the row of a key is damaged, the
+/// rows behind it can still be read.
+pub(super) fn rows(
     connection: &Connection,
     selection: &Selection<'_>,
     after: Option<After<'_>>,
     most: usize,
-) -> Result<Vec<(i64, PageRow)>, Storage> {
+) -> Result<Vec<NumberedRow>, Storage> {
     let mut found = Vec::new();
     // Publisher by publisher: within one, the index is in the order asked for.
     let publishers = match selection.publisher {
@@ -183,22 +246,34 @@ pub(super) fn list(
         let of_section = match selection.section {
             Some(_) => {
                 "AND EXISTS (SELECT 1 FROM section s JOIN member m ON m.section = s.id
-                    WHERE s.publisher = p.publisher AND s.name = ?4 AND m.page = p.id)"
+                    WHERE s.publisher = k.publisher AND s.name = ?4 AND m.page = k.id)"
             }
             None => "AND ?4 IS NULL",
         };
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT {PAGE} FROM page p WHERE p.publisher = ?1 AND ?2 < p.url
-             AND (?3 OR p.withheld IS NULL) {of_section} ORDER BY p.url LIMIT ?5"
+            "SELECT {PAGE}, k.url FROM page k LEFT JOIN page p ON p.id = k.id
+             WHERE k.publisher = ?1 AND ?2 < k.url
+             AND (?3 OR p.withheld IS NULL) {of_section} ORDER BY k.url LIMIT ?5"
         ))?;
-        let rows = statement.query(params![
+        let mut rows = statement.query(params![
             publisher.0,
             behind,
             selection.with_withheld,
             selection.section,
             limit(missing)
         ])?;
-        found.extend(collect(rows, page_of)?);
+        let mut last = behind.to_owned();
+        while let Some(row) = rows.next()? {
+            let key: String = row.get(12)?;
+            if key <= last {
+                return Err(Storage::damaged(format!("pages are not in order behind {last}")));
+            }
+            last.clone_from(&key);
+            found.push(match page_of(row) {
+                Ok((id, page)) if page.url == key && page.publisher == publisher => Ok((id, page)),
+                _ => Err(DamagedPage { publisher, url: key, what: BROKEN_SEAL.to_owned() }),
+            });
+        }
     }
     Ok(found)
 }
@@ -209,17 +284,22 @@ pub(super) fn lines(
     selection: &Selection<'_>,
     after: Option<After<'_>>,
     most: usize,
-) -> Result<Vec<(PageRow, String)>, Storage> {
+) -> Result<Vec<PageLine>, Storage> {
     // One look at one moment: a page of the list has its line.
     let transaction = connection.transaction()?;
     let selection = Selection { with_withheld: false, ..*selection };
     let mut found = Vec::new();
     let mut n_bytes = 0;
-    for (id, page) in list(&transaction, &selection, after, most)? {
-        let line = line(&transaction, dictionaries, id)?
-            .ok_or_else(|| Storage::damaged(format!("the body of {} is not there", page.url)))?;
-        n_bytes += line.len();
-        found.push((page, line));
+    for row in rows(&transaction, &selection, after, most)? {
+        let read = match row {
+            Ok((id, page)) => {
+                let line = line_or_damage(&transaction, dictionaries, id, &page)?;
+                line.map(|line| (page, line))
+            }
+            Err(damaged) => Err(damaged),
+        };
+        n_bytes += read.as_ref().map_or(0, |(_, line)| line.len());
+        found.push(read);
         if MOST_BYTES <= n_bytes {
             break;
         }
@@ -309,19 +389,25 @@ pub(super) fn pruned(connection: &Connection) -> Result<u64, Storage> {
 }
 
 pub(super) fn changes(
-    connection: &Connection,
+    connection: &mut Connection,
     store: u64,
     cursor: Option<Cursor>,
     most: usize,
 ) -> Result<Changes, QueryError> {
+    // One snapshot: an event written between two queries would look like a gap.
+    let transaction = connection.transaction().map_err(Storage::from)?;
+    let connection = &*transaction;
     let seq = match cursor {
         None => 0,
         Some(cursor) if cursor.store != store => return Err(QueryError::ForeignCursor),
-        // A file that was restored from an older copy.
-        Some(cursor) if last_change(connection)? < cursor.seq => {
-            return Err(QueryError::ForeignCursor);
+        Some(Cursor { seq, .. }) => {
+            let end = last_change(connection)?;
+            // A file that was restored from an older copy.
+            if end < seq {
+                return Err(QueryError::CursorAhead { seq, end });
+            }
+            seq
         }
-        Some(cursor) => cursor.seq,
     };
     if seq < pruned(connection)? {
         return Err(QueryError::ExpiredCursor);
@@ -331,7 +417,25 @@ pub(super) fn changes(
     if has_more {
         events.pop();
     }
+    // Events are numbered without a gap: one that is missing was lost.
+    let mut last = seq.max(pruned(connection)?);
+    for event in &events {
+        if event.seq != last.saturating_add(1) {
+            return Err(
+                Storage::damaged(format!("the history has a gap behind event {last}")).into()
+            );
+        }
+        last = event.seq;
+    }
+    let ever: Option<u64> = connection
+        .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'change'", [], |row| row.get(0))
+        .optional()?;
+    if !has_more && last != last_change(connection)?.max(ever.unwrap_or(0)) {
+        return Err(Storage::damaged(format!("the history has a gap behind event {last}")).into());
+    }
     let seq = events.last().map_or(seq, |last| last.seq);
+    // Events of sites that were forgotten say nothing any more.
+    events.retain(|event| event.kind != ChangeKind::Erased);
     Ok(Changes { next: Cursor { store, seq }, has_more, events })
 }
 
@@ -364,10 +468,17 @@ pub(super) fn happened(
     Ok(happened)
 }
 
-pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest";
+pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest,
+    seal = row_seal(at, publisher, kind, url, modified, digest)";
 
 pub(super) fn change_of(row: &Row<'_>) -> Result<Change, Storage> {
     let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    if row.get(7).ok() != Some(true) {
+        let seq: u64 = row.get(0)?;
+        return Err(Storage::damaged(format!(
+            "event {seq} of the history is not as it was written"
+        )));
+    }
     let bytes: Vec<u8> = row.get(6)?;
     Ok(Change {
         seq: row.get(0)?,

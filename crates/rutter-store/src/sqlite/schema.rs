@@ -15,7 +15,7 @@ pub(super) const APPLICATION: i32 = 0x5255_5454;
 pub(super) type Step = &'static str;
 
 /// The steps from an empty file to the newest format.
-pub(super) const STEPS: &[Step] = &[FORMAT_1];
+pub(super) const STEPS: &[Step] = &[FORMAT_1, FORMAT_2];
 
 const FORMAT_1: Step = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -169,9 +169,35 @@ INSERT INTO meta VALUES ('store', randomblob(8));
 INSERT INTO meta VALUES ('pruned', 0);
 ";
 
+/// Seals, by which damaged rows are noticed; records about sites.
+const FORMAT_2: Step = "
+ALTER TABLE publisher ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE publisher SET seal = row_seal(id, origin, aliases, policy);
+ALTER TABLE page ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE page SET seal = row_seal(publisher, url, modified, digest, title, language, source, withheld,
+    first_seen, changed);
+ALTER TABLE change ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE change SET seal = row_seal(at, publisher, kind, url, modified, digest);
+ALTER TABLE arc_entry ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE arc_entry SET seal = row_seal(publisher, url, allowed, entry);
+CREATE TABLE visit (
+    publisher INTEGER PRIMARY KEY REFERENCES publisher(id),
+    at TEXT NOT NULL,
+    result TEXT NOT NULL,
+    method TEXT NOT NULL,
+    error TEXT,
+    requests INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    left_out TEXT NOT NULL
+);
+CREATE TABLE forgotten (origin TEXT PRIMARY KEY, at TEXT NOT NULL, pages INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta SELECT 'store_seal', row_seal(value) FROM meta WHERE key = 'store';
+";
+
 /// Brings a file to the newest format.
 pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> Result<(), OpenError> {
     let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    super::seal::register(connection)?;
     // Another process may be at it: who comes second finds it done.
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -14,18 +14,15 @@ use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
 use rutter_page::Page;
 
 use super::body::Dictionaries;
+use super::find::{self, Corpus, TOKENS, find};
 use super::read::{self, collect};
 use super::{SqliteStore, Writer};
-use crate::error::{QueryError, Storage, WriteError};
-use crate::model::{Hit, Indexed, PageRow, PublisherId};
+use crate::error::{DamagedPage, PageLine, QueryError, Storage, WriteError};
+use crate::model::{Found, Indexed, PageRow, PublisherId};
 use crate::words::Query;
 
-/// How text is cut into words: case and accents do not count.
-const TOKENS: &str = "tokenize = 'unicode61 remove_diacritics 2'";
 /// A word in the title counts this many times.
 const TITLE: f64 = 5.0;
-/// Words in a snippet.
-const SNIPPET: u32 = 24;
 /// Pages that are indexed in one transaction.
 const BATCH: u64 = 500;
 
@@ -61,17 +58,18 @@ pub(super) fn drop_pages(
 /// Brings the index on by at most `most` pages.
 pub(super) fn index(store: &SqliteStore, most: u64) -> Result<Indexed, WriteError> {
     let mut n_pages = 0;
+    let mut damaged = Vec::new();
     while n_pages < most {
         let mut writer = store.writer()?;
-        let (n_done, is_current) =
-            step(&mut writer, &store.dictionaries, BATCH.min(most - n_pages))?;
+        let batch = BATCH.min(most - n_pages);
+        let (n_done, is_current) = step(&mut writer, &store.dictionaries, batch, &mut damaged)?;
         n_pages += n_done;
         if is_current {
-            return Ok(Indexed { pages: n_pages, is_current: true });
+            return Ok(Indexed { pages: n_pages, is_current: true, damaged });
         }
     }
     let is_current = is_current(&*store.reader()?)?;
-    Ok(Indexed { pages: n_pages, is_current })
+    Ok(Indexed { pages: n_pages, is_current, damaged })
 }
 
 fn is_current(connection: &Connection) -> Result<bool, Storage> {
@@ -94,6 +92,7 @@ fn step(
     writer: &mut Writer<'_>,
     dictionaries: &Dictionaries,
     batch: u64,
+    damaged: &mut Vec<DamagedPage>,
 ) -> Result<(u64, bool), Storage> {
     let transaction = writer.begin()?;
     let cursor = match get(&transaction, "text_cursor")? {
@@ -111,7 +110,7 @@ fn step(
             collect(statement.query(params![after, batch])?, |row| Ok(row.get(0)?))?;
         drop(statement);
         for id in &ids {
-            put(&transaction, dictionaries, *id)?;
+            damaged.extend(put(&transaction, dictionaries, *id)?);
         }
         match ids.last() {
             Some(last) => set(&transaction, "text_page", u64::try_from(*last).unwrap_or(0))?,
@@ -134,7 +133,7 @@ fn step(
                 .query_row(params![publisher, url], |row| row.get(0))
                 .optional()?;
             if let Some(id) = id {
-                put(&transaction, dictionaries, id)?;
+                damaged.extend(put(&transaction, dictionaries, id)?);
             }
         }
         match events.last() {
@@ -161,20 +160,29 @@ fn begin(transaction: &Transaction<'_>) -> Result<u64, Storage> {
     Ok(cursor)
 }
 
-fn put(transaction: &Transaction<'_>, dictionaries: &Dictionaries, id: i64) -> Result<(), Storage> {
-    let Some(line) = read::line(transaction, dictionaries, id)? else { return Ok(()) };
+/// Indexes a page; one that is damaged is not indexed, and given back.
+fn put(
+    transaction: &Transaction<'_>,
+    dictionaries: &Dictionaries,
+    id: i64,
+) -> Result<Option<DamagedPage>, Storage> {
+    let line = match read::page_with_line(transaction, dictionaries, id)? {
+        Some(Ok((_, line))) => line,
+        Some(Err(damaged)) => return Ok(Some(damaged)),
+        None => return Ok(None),
+    };
     let (title, text) = texts(&line);
     transaction
         .prepare_cached(
             "INSERT OR REPLACE INTO page_text (rowid, title, text) VALUES (?1, ?2, ?3)",
         )?
         .execute(params![id, title, text])?;
-    Ok(())
+    Ok(None)
 }
 
 /// What of a page can be looked for: its title, and everything it says
 /// (SCP-052).
-pub(crate) fn texts(line: &str) -> (String, String) {
+pub(super) fn texts(line: &str) -> (String, String) {
     // Lines of collections may need mending; what needs it is not indexed.
     let mut findings = ();
     let judged =
@@ -192,19 +200,29 @@ fn text_of(page: &Page<'_>) -> String {
     text
 }
 
-pub(super) fn search(
-    connection: &mut Connection,
-    dictionaries: &Dictionaries,
-    publisher: Option<PublisherId>,
-    query: &Query,
-    most: usize,
-) -> Result<Vec<Hit>, QueryError> {
-    let transaction = connection.transaction()?;
-    if !has_index(&transaction)? {
-        return Ok(Vec::new());
+/// The pages of a file that are in its index.
+struct Stored<'c> {
+    connection: &'c Connection,
+    dictionaries: &'c Dictionaries,
+    publisher: Option<i64>,
+}
+
+impl Corpus for Stored<'_> {
+    fn connection(&self) -> &Connection {
+        self.connection
     }
-    let found: Vec<(i64, f64)> = {
-        let mut statement = transaction.prepare_cached(
+
+    fn index(&self) -> &'static str {
+        "page_text"
+    }
+
+    fn n_pages(&self) -> Result<u64, Storage> {
+        let question = "SELECT coalesce(sum(pages), 0) FROM publisher";
+        Ok(self.connection.query_row(question, [], |row| row.get(0))?)
+    }
+
+    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, Storage> {
+        let mut statement = self.connection.prepare_cached(
             // Few pages have the words; each is asked whose it is.
             "SELECT page_text.rowid, bm25(page_text, ?1, 1.0) AS rank
              FROM page_text CROSS JOIN page p ON p.id = page_text.rowid
@@ -212,53 +230,64 @@ pub(super) fn search(
              ORDER BY rank, page_text.rowid LIMIT ?4",
         )?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let publisher = publisher.map(|publisher| publisher.0);
-        let rows = statement.query(params![TITLE, query.to_match(), publisher, most])?;
-        collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))?
-    };
-    let mut pages = Vec::new();
-    for (id, rank) in found {
-        let page = read::page_by_id(&transaction, id)?;
-        let line = read::line(&transaction, dictionaries, id)?;
-        if let (Some(page), Some(line)) = (page, line) {
-            pages.push((page, line, rank));
-        }
+        let rows = statement.query(params![TITLE, expression, self.publisher, most])?;
+        collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))
     }
-    Ok(snippets(pages, query)?)
+
+    fn text(&self, id: i64) -> Result<Option<PageLine>, Storage> {
+        read::page_with_line(self.connection, self.dictionaries, id)
+    }
 }
 
-/// Makes snippets with the same rules the index was made by: the texts are
-/// indexed once more, in memory.
-fn snippets(pages: Vec<(PageRow, String, f64)>, query: &Query) -> Result<Vec<Hit>, Storage> {
-    let scratch = scratch()?;
-    let mut hits = Vec::new();
-    for (at, (page, line, rank)) in pages.into_iter().enumerate() {
-        let (title, text) = texts(&line);
-        let at = i64::try_from(at).unwrap_or(0);
-        scratch.execute(
-            "INSERT INTO texts (rowid, title, text) VALUES (?1, ?2, ?3)",
-            params![at, title, text],
+pub(super) fn search(
+    connection: &mut Connection,
+    dictionaries: &Dictionaries,
+    publisher: Option<PublisherId>,
+    query: &Query,
+    most: usize,
+) -> Result<Found, QueryError> {
+    let transaction = connection.transaction()?;
+    if !has_index(&transaction)? {
+        return Ok(Found::default());
+    }
+    let publisher = publisher.map(|publisher| publisher.0);
+    let stored = Stored { connection: &transaction, dictionaries, publisher };
+    Ok(find(&stored, query, most)?)
+}
+
+/// Pages that lie in memory, indexed for one search.
+struct Held {
+    scratch: Connection,
+    pages: Vec<(PageRow, String)>,
+}
+
+impl Corpus for Held {
+    fn connection(&self) -> &Connection {
+        &self.scratch
+    }
+
+    fn index(&self) -> &'static str {
+        "texts"
+    }
+
+    fn n_pages(&self) -> Result<u64, Storage> {
+        Ok(self.pages.len() as u64)
+    }
+
+    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, Storage> {
+        let mut statement = self.scratch.prepare_cached(
+            "SELECT rowid, bm25(texts, ?1, 1.0) AS rank FROM texts WHERE texts MATCH ?2
+             ORDER BY rank, rowid LIMIT ?3",
         )?;
-        let snippet: Option<String> = scratch
-            .query_row(
-                "SELECT snippet(texts, -1, '[', ']', '…', ?1) FROM texts
-                 WHERE texts MATCH ?2 AND rowid = ?3",
-                params![SNIPPET, query.to_match(), at],
-                |row| row.get(0),
-            )
-            .optional()?;
-        let snippet = snippet.unwrap_or_default();
-        let snippet = snippet.split_whitespace().collect::<Vec<_>>().join(" ");
-        hits.push(Hit { page, snippet, rank });
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = statement.query(params![TITLE, expression, most])?;
+        collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))
     }
-    Ok(hits)
-}
 
-fn scratch() -> Result<Connection, Storage> {
-    let connection = Connection::open_in_memory()?;
-    connection
-        .execute_batch(&format!("CREATE VIRTUAL TABLE texts USING fts5 (title, text, {TOKENS})"))?;
-    Ok(connection)
+    fn text(&self, id: i64) -> Result<Option<PageLine>, Storage> {
+        let page = usize::try_from(id).ok().and_then(|at| self.pages.get(at));
+        Ok(page.cloned().map(Ok))
+    }
 }
 
 /// Searches pages that lie in memory, by the same rules.
@@ -266,26 +295,15 @@ pub(crate) fn search_in(
     pages: &mut dyn Iterator<Item = (PageRow, String)>,
     query: &Query,
     most: usize,
-) -> Result<Vec<Hit>, Storage> {
-    let scratch = scratch()?;
-    let mut kept = Vec::new();
+) -> Result<Found, Storage> {
+    let mut held = Held { scratch: find::scratch()?, pages: Vec::new() };
     for (page, line) in pages {
         let (title, text) = texts(&line);
-        scratch.execute(
+        held.scratch.execute(
             "INSERT INTO texts (rowid, title, text) VALUES (?1, ?2, ?3)",
-            params![i64::try_from(kept.len()).unwrap_or(0), title, text],
+            params![held.pages.len(), title, text],
         )?;
-        kept.push((page, line));
+        held.pages.push((page, line));
     }
-    let mut statement = scratch.prepare(
-        "SELECT rowid, bm25(texts, ?1, 1.0) AS rank FROM texts WHERE texts MATCH ?2
-         ORDER BY rank, rowid LIMIT ?3",
-    )?;
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let rows = statement.query(params![TITLE, query.to_match(), most])?;
-    let found: Vec<(usize, f64)> = collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let hits = found.into_iter().filter_map(|(at, rank)| {
-        kept.get(at).map(|(page, line)| (page.clone(), line.clone(), rank))
-    });
-    snippets(hits.collect(), query)
+    find(&held, query, most)
 }

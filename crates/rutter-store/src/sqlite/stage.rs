@@ -387,7 +387,9 @@ impl<'s> SqliteStaging<'s> {
         let (reader, dictionaries) = (&mut self.reader, &self.store.dictionaries);
         let samples = train::samples(&self.fresh, |missing| {
             let most = if self.has_pages { missing } else { 0 };
-            read::lines(reader, dictionaries, &selection, None, most)
+            let lines = read::lines(reader, dictionaries, &selection, None, most)?;
+            // A damaged page is no sample; whoever reads it hears of it.
+            Ok(lines.into_iter().flatten().collect())
         })?;
         self.training = Some(Training::start(samples));
         Ok(())

@@ -8,8 +8,10 @@
 
 mod books;
 mod contract;
+mod damage;
 mod files;
 mod kill;
 mod model;
+mod records;
 mod site;
 mod unfollow;

@@ -118,6 +118,7 @@ fn compare(store: &dyn Store, model: &Model) {
     let lines = store.lines(&Selection::default(), None, 100).unwrap();
     let found: BTreeMap<String, Known> = lines
         .into_iter()
+        .map(Result::unwrap)
         .map(|(row, line)| (row.url, Known { modified: row.modified, line }))
         .collect();
     assert_eq!(found, model.pages);
@@ -132,6 +133,7 @@ fn compare(store: &dyn Store, model: &Model) {
     let mut followed = BTreeMap::new();
     for event in store.changes_since(None, 10_000).unwrap().events {
         match event.kind {
+            ChangeKind::Forgotten | ChangeKind::Erased => panic!("nothing is forgotten here"),
             ChangeKind::Added => {
                 assert!(followed.insert(event.url, event.digest).is_none());
             }

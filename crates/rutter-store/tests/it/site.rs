@@ -121,6 +121,7 @@ pub(crate) fn all_lines(store: &dyn Store) -> Vec<(String, String)> {
     loop {
         let after = last.as_ref().map(|row: &rutter_store::PageRow| row.after());
         let piece = store.lines(&Selection::default(), after, 17).unwrap();
+        let piece: Vec<_> = piece.into_iter().map(Result::unwrap).collect();
         let Some((row, _)) = piece.last() else { return found };
         last = Some(row.clone());
         found.extend(piece.into_iter().map(|(row, line)| (row.url, line)));

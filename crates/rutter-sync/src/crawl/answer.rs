@@ -3,18 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use rutter_fetch::{Body, Cause, FetchError, Fetched, Refused, What};
+use rutter_fetch::{Body, Cause, FetchError, Fetched, Refused, Validators, What};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{PageRow, Validator, Withheld};
 
 use super::{MOST_FAULTS, Walk, why_left};
 use crate::collect::told;
 use crate::consent;
+use crate::crew::Failed;
 use crate::error::VisitError;
 use crate::frontier::Target;
 use crate::gate::key_of;
-use crate::mark::{Mark, is_lost};
+use crate::left_out::LeftOut;
+use crate::mark::{Mark, is_lost, lastmod_mark, training_mark};
+use crate::page::Raw;
 use crate::report::Kind;
+use crate::variants::Twin;
 use crate::writer::Write;
 
 /// Pages that are remembered to have ended a walk.
@@ -57,12 +61,13 @@ impl Walk<'_, '_, '_> {
             let url = Mark::Arc.of(&key);
             marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
         }
+        marks.extend(target.lastmod.map(|lastmod| lastmod_mark(&key, lastmod, now)));
         if answer.is_unchanged() {
             self.visit.memo.again.remove(&key);
             return self.take_unchanged(&key, row.as_ref(), &answer, marks).await;
         }
         if matches!(answer.status, 404 | 410) {
-            self.visit.report.leave_out(format!("status {}", answer.status));
+            self.visit.report.leave_out(&key, LeftOut::status(answer.status));
             self.gone.insert(key.clone());
             self.n_open += 1;
             return self.settled(&key).await;
@@ -72,11 +77,11 @@ impl Walk<'_, '_, '_> {
         }
         if !answer.is_new() || answer.body == Body::Nothing {
             self.n_failed += 1;
-            self.visit.report.leave_out(format!("status {}", answer.status));
+            self.visit.report.leave_out(&key, LeftOut::status(answer.status));
             return self.in_vain(&key).await;
         }
         let Some(found) = found else {
-            self.visit.report.leave_out("it leads to another site");
+            self.visit.report.leave_out(&key, LeftOut::REDIRECT_ELSEWHERE);
             self.n_open += 1;
             return self.settled(&key).await;
         };
@@ -84,7 +89,7 @@ impl Walk<'_, '_, '_> {
         let is_home = key_of(self.visit.site.as_str()).as_ref() == Some(&key);
         if !is_home && self.is_lost(&answer, row.as_ref()) {
             // This is how the site says that a page is gone.
-            self.visit.report.leave_out("it is the page for unknown addresses");
+            self.visit.report.leave_out(&key, LeftOut::SOFT_404);
             self.gone.insert(key.clone());
             self.n_open += 1;
             return self.settled(&key).await;
@@ -93,7 +98,7 @@ impl Walk<'_, '_, '_> {
         let mut row = row;
         if found != key && row.is_some() && !answer.is_moved_for_good() {
             // A page for logins or for repairs says nothing about this one.
-            self.visit.report.leave_out("it leads elsewhere for the time being");
+            self.visit.report.leave_out(&key, LeftOut::TEMPORARY_REDIRECT);
             return self.in_vain(&key).await;
         }
         if found != key {
@@ -104,9 +109,10 @@ impl Walk<'_, '_, '_> {
                 let url = Mark::Gone.of(&key);
                 marks.push(Validator { etag: None, last_modified: None, ..mark(url) });
             }
+            self.stands_for(&key, &found);
             self.gone.insert(key);
             self.frontier.note(&found);
-            if super::is_by_links(self.rung) {
+            if self.follows {
                 self.pending.insert(found.clone(), self.depth);
             }
             let known = self.visit.visitor.store.page(&found)?;
@@ -115,14 +121,39 @@ impl Walk<'_, '_, '_> {
                 return Ok(());
             }
             if self.visit.gate.judge(&found) == Some(Withheld::Consent) {
-                self.visit.report.leave_out("it is not for us");
+                self.visit.report.leave_out(&found, LeftOut::CONSENT);
                 return Ok(());
             }
         }
         let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
         self.n_new += u64::from(row.is_none());
+        let twin_of = self.twin_of(target.spelling_of)?;
         let raw = self.raw(url, answer, row, marks);
-        self.hand_over(raw, target.depth).await
+        self.hand_over(Raw { twin_of, ..raw }, target.depth).await
+    }
+
+    /// The page that a URL is another spelling of, with its content.
+    fn twin_of(&self, spelling_of: Option<String>) -> Result<Option<Twin>, VisitError> {
+        let Some(of) = spelling_of else { return Ok(None) };
+        let content = self.stored_content(&of)?;
+        Ok(content.map(|content| Twin { of, content }))
+    }
+
+    /// Takes a page for listed where a listed address stands for it.
+    fn stands_for(&mut self, key: &str, page: &str) {
+        if let Some(listed) = self.visit.listed.as_mut().filter(|listed| listed.has(key)) {
+            listed.insert(page);
+        }
+    }
+
+    /// Leaves an address out that is no page. The page that an alias is of is
+    /// fetched, whether it is listed or not.
+    pub(super) fn leave_out_known(&mut self, key: &str, why: LeftOut) {
+        if let Some(page) = why.alias_of() {
+            self.frontier.add(page, None, None);
+            self.stands_for(key, page);
+        }
+        self.visit.report.leave_out(key, why);
     }
 
     /// A page is as it was; whether it may be used is said anew each time.
@@ -133,13 +164,19 @@ impl Walk<'_, '_, '_> {
         answer: &Fetched,
         mut marks: Vec<Validator>,
     ) -> Result<(), VisitError> {
+        if row.is_none_or(|row| row.withheld == Some(Withheld::Consent)) {
+            let lastmod = Mark::Lastmod.of(key);
+            let lastmod = marks.iter().filter(|mark| mark.url == lastmod).cloned().collect();
+            self.crew.write(Write::Mark(lastmod)).await?;
+        }
         let Some(row) = row else {
             // Its mark is not renewed: after a while it is asked for anew.
             let why = why_left(self.visit, key)?;
-            self.visit.report.leave_out(why);
+            self.leave_out_known(key, why);
             self.n_open += 1;
             return self.settled(key).await;
         };
+        self.list_canonical(key)?;
         if row.withheld == Some(Withheld::Consent) {
             // The page still says so. Its mark is not renewed either.
             return self.tried(key).await;
@@ -152,12 +189,43 @@ impl Walk<'_, '_, '_> {
             mark.last_modified = mark.last_modified.take().or(known.1);
         }
         let token = self.visit.visitor.client.settings().token();
-        let verdict = consent::join(&consent::of_fields(&answer.fields, token));
+        let said = consent::of_fields(&answer.fields, token, self.visit.now);
+        if let Some(trains) = consent::training(&said) {
+            marks.push(training_mark(key, Some(trains), self.visit.now));
+        }
+        let verdict = consent::join(&said);
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
             Some(why) => Write::Withhold(key.to_owned(), why, marks),
             None => Write::Mark(marks),
         };
         self.crew.write(write).await
+    }
+
+    /// An answer is no page, or no page of its own.
+    pub(super) async fn take_failed(
+        &mut self,
+        failed: Failed,
+        depth: u32,
+    ) -> Result<(), VisitError> {
+        let Failed { url, why, known, lastmod, had_row, is_gone } = failed;
+        self.n_open += 1;
+        if let Some(Validators { etag, last_modified }) = known {
+            let (key, checked) = (url.key(), self.visit.now);
+            let (left, told) = (Mark::Left.of(key), Mark::Why.of(key));
+            let left = Validator { url: left, etag, last_modified, checked };
+            let etag = Some(why.key());
+            let told = Validator { url: told, etag, last_modified: None, checked };
+            let marks = [left, told].into_iter().chain(lastmod).collect();
+            self.crew.write(Write::Mark(marks)).await?;
+        }
+        if is_gone {
+            self.gone.insert(url.key().to_owned());
+        }
+        self.depth = depth;
+        self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
+        self.settled(url.key()).await?;
+        self.leave_out_known(url.key(), why);
+        Ok(())
     }
 
     /// An address was asked for and told nothing. Where it led before is still
@@ -167,6 +235,7 @@ impl Walk<'_, '_, '_> {
         self.ends_without_page(key);
         let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
         if let Some(found) = moved.and_then(|mark| mark.etag) {
+            self.stands_for(key, &found);
             self.frontier.note(&found);
         }
         self.tried(key).await
@@ -192,7 +261,7 @@ impl Walk<'_, '_, '_> {
     /// Keeps an address in mind for later walks by links: the page that links
     /// to it may never tell again. Tells whether there are any.
     fn ends_without_page(&mut self, key: &str) -> bool {
-        let is_kept = super::is_by_links(self.rung);
+        let is_kept = self.follows;
         if is_kept {
             self.pending.remove(key);
             self.open.insert(key.to_owned(), self.depth);
@@ -218,7 +287,7 @@ impl Walk<'_, '_, '_> {
         let report = &mut self.visit.report;
         match &error.cause {
             Cause::Refused(Refused::Robots(reason)) => {
-                report.leave_out("robots.txt forbids it");
+                report.leave_out(key, LeftOut::ROBOTS);
                 let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
                 if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
                     let write = Write::Withhold(key.to_owned(), Withheld::Robots, Vec::new());
@@ -230,19 +299,19 @@ impl Walk<'_, '_, '_> {
                 stops_at(&mut self.visit.memo.stops, key);
                 report.trouble(&error.url, Kind::Policy, text);
             }
-            Cause::Refused(_) => report.leave_out(text),
+            Cause::Refused(_) => report.leave_out(key, LeftOut::refused(&text)),
             Cause::Later { until, .. } => {
                 self.is_stopped = true;
                 stops_at(&mut self.visit.memo.stops, key);
                 self.pause = self.pause.max(Some(*until));
                 report.trouble(&error.url, Kind::Network, text);
             }
-            Cause::Answer(_) => report.leave_out(text),
+            Cause::Answer(_) => report.leave_out(key, LeftOut::bad_response(&text)),
             _ => {
                 self.n_faults += 1;
                 self.n_failed += 1;
                 stops_at(&mut self.visit.memo.stops, key);
-                report.leave_out("the network failed");
+                report.leave_out(key, LeftOut::NETWORK);
                 if MOST_FAULTS <= self.n_faults {
                     self.is_stopped = true;
                     report.trouble(&error.url, Kind::Network, text);

@@ -8,7 +8,7 @@ use rutter_page::PageUrl;
 use rutter_store::PageRow;
 use tokio::task::JoinSet;
 
-use super::{Asked, DEEPEST, Walk};
+use super::{Asked, Walk};
 use crate::error::VisitError;
 use crate::frontier::Target;
 use crate::gate::key_of;
@@ -36,7 +36,7 @@ impl Walk<'_, '_, '_> {
         let request = Request { site, ..Request::new(url.clone(), What::Page) };
         let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
         let (lastmod, checksum) = (None, None);
-        let target = Target { url, lastmod, checksum, depth: DEEPEST, is_fresh: true };
+        let target = Target { url, lastmod, checksum, depth: 0, is_fresh: true, spelling_of: None };
         asking.spawn(async move {
             let answer = counted(&tally, client.fetch(&request)).await;
             Asked { target, row, instead_of: Some(page), answer }
@@ -67,7 +67,7 @@ impl Walk<'_, '_, '_> {
         match (usable, PageUrl::parse(page.key.clone())) {
             (Some(answer), Ok(url)) => {
                 let raw = self.raw(url, answer, row, Vec::new());
-                self.hand_over(Raw { instead_of: Some(page), ..raw }, DEEPEST).await
+                self.hand_over(Raw { instead_of: Some(page), ..raw }, 0).await
             }
             _ => self.crew.write(Write::Page(page)).await,
         }

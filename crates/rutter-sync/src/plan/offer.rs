@@ -10,7 +10,12 @@ use rutter_scp::advert;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offer {
     sections: BTreeMap<String, BTreeMap<Key, Collection>>,
+    /// Hours between two updates of a section, where the site says so.
+    intervals: BTreeMap<String, u64>,
 }
+
+/// Update interval of a section that names none, in hours.
+const UNKNOWN_INTERVAL: u64 = 30 * 24;
 
 /// What makes two adverts the same collection in two codings: made at the same
 /// moment, of the same span, with as many pages.
@@ -62,6 +67,22 @@ impl Offer {
         // One address, two sizes: the larger is believed, whatever came first.
         let file = collection.files.entry(url.clone()).or_insert(File { size });
         file.size = file.size.max(size);
+    }
+
+    /// Notes how often a section is updated: its `updateFreq`.
+    pub fn note_update(&mut self, section: &str, update_freq: &str) {
+        let hours = match update_freq {
+            "hourly" => 1,
+            "daily" => 24,
+            "weekly" => 7 * 24,
+            _ => UNKNOWN_INTERVAL,
+        };
+        self.intervals.insert(section.to_owned(), hours);
+    }
+
+    /// Hours between two updates of a section.
+    pub(crate) fn interval(&self, section: &str) -> u64 {
+        self.intervals.get(section).copied().unwrap_or(UNKNOWN_INTERVAL)
     }
 
     /// The sections that have adverts, by name.

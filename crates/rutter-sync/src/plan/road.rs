@@ -138,16 +138,17 @@ fn by_snapshot(road: Road, reason: Reason) -> Step {
     }
 }
 
-/// Whether only a snapshot tells what was deleted meanwhile (D27).
+/// Whether only a snapshot can report deletions (D27).
+///
+/// A section whose state is proved needs no refresh, however old its snapshot
+/// is: its deltas name their removals, and the state proves that none is missing.
 fn refresh(ground: &Ground<'_>, held: &Held) -> Option<Reason> {
-    let snapshot_at = held.snapshot_at?;
-    let Policy { plain_refresh, plain_deltas, chained_refresh, .. } = *ground.policy;
-    let longest = if held.is_chained { chained_refresh } else { plain_refresh };
-    if longest <= ground.now.seconds_since(snapshot_at) {
+    let snapshot_at = held.snapshot_at.filter(|_| !held.is_chained)?;
+    let Policy { plain_refresh, plain_deltas, .. } = *ground.policy;
+    if plain_refresh <= ground.now.seconds_since(snapshot_at) {
         return Some(Reason::RefreshByAge);
     }
-    let is_many = !held.is_chained && plain_deltas <= held.deltas_since;
-    is_many.then_some(Reason::RefreshByDeltas)
+    (plain_deltas <= held.deltas_since).then_some(Reason::RefreshByDeltas)
 }
 
 /// The newest snapshot of a section that can be used, for its number of pages.

@@ -124,5 +124,21 @@ fn settle(ground: &Ground<'_>, following: Following, steps: Steps) -> Plan {
     let held = ground.replica.sections.keys();
     let others = held.filter(|name| (has_changed || is_whole) && !steps.contains_key(*name));
     let unfollow = others.cloned().collect();
-    Plan { following, unfollow, steps }
+    let order = order(ground, &steps);
+    Plan { following, unfollow, steps, order }
+}
+
+/// Sections with files, by the product of cost and update interval (SCP-185):
+/// a section that is twice as large must be updated twice as often to come
+/// first. A run that is interrupted or out of quota has the most sections then.
+fn order(ground: &Ground<'_>, steps: &Steps) -> Vec<String> {
+    let busy = steps.iter().filter(|(_, step)| step.requests() != 0);
+    let mut order: Vec<(u64, &String)> = busy
+        .map(|(name, step)| {
+            let cost = ground.policy.cost(step.bytes(), step.requests());
+            (cost.saturating_mul(ground.offer.interval(name)), name)
+        })
+        .collect();
+    order.sort();
+    order.into_iter().map(|(_, name)| name.clone()).collect()
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rutter_fetch::rehearse::{ManualClock, Names, Switchboard};
 use rutter_fetch::{Clock, Means, Record, Settings, Url};
-use rutter_page::{Digest, Timestamp};
+use rutter_page::{Digest, LineDigest, Timestamp};
+use rutter_scp::State;
 use rutter_store::{MemoryStore, Selection, Store};
 use rutter_sync::{Options, Report, VisitError, Visitor};
 use rutter_testkit::server::{Hands, Reply, Server};
@@ -218,4 +219,55 @@ pub(crate) fn collection(
         pages.iter().map(|(path, text)| format!("\n{}", page(path, text))).collect();
     let checksum = Digest::of(format!("{head}}}}}{lines}").as_bytes());
     format!("{head},\"checksum\":\"{checksum}\"}}}}{lines}")
+}
+
+/// A collection of a chained publisher: line 1 names states and removals (D95).
+pub(crate) struct Chained<'c> {
+    pub(crate) day: u32,
+    pub(crate) since: Option<u32>,
+    pub(crate) from: Option<State>,
+    pub(crate) state: State,
+    pub(crate) n_after: usize,
+    pub(crate) pages: &'c [(&'c str, &'c str)],
+    pub(crate) removed: &'c [&'c str],
+}
+
+/// The state of a section with these pages.
+pub(crate) fn state_of(pages: &[(&str, &str)]) -> State {
+    let mut state = State::EMPTY;
+    for (path, text) in pages {
+        let digest = LineDigest::of(page(path, text).as_bytes());
+        state.add(&format!("http://harbour.example{path}"), digest);
+    }
+    state
+}
+
+impl Bay {
+    /// A collection with states at its place, and its advert.
+    pub(crate) fn chained(&self, it: &Chained<'_>) -> String {
+        let kind = if it.since.is_some() { "delta" } else { "snapshot" };
+        let since = it.since.map(|day| format!(",\"since\":\"{}\"", at(day))).unwrap_or_default();
+        let from = it.from.map(|from| format!("\"from\":\"{from}\",")).unwrap_or_default();
+        let removed: Vec<String> =
+            it.removed.iter().map(|path| format!("\"http://harbour.example{path}\"")).collect();
+        let removed = match it.since {
+            Some(_) => format!(",\"removed\":[{}]", removed.join(",")),
+            None => String::new(),
+        };
+        let (day, state, n_after) = (it.day, it.state, it.n_after);
+        let head = format!(
+            "{{\"collection\":{{\"id\":\"all-{day}-{kind}\",\"section\":\"all\",\"type\":\"{kind}\",\
+             \"generated\":\"{}\",\"version\":\"0.1\"{since},\
+             \"rutter\":{{{from}\"state\":\"{state}\",\"pages\":{n_after}{removed}}}",
+            at(day)
+        );
+        let lines: String =
+            it.pages.iter().map(|(path, text)| format!("\n{}", page(path, text))).collect();
+        let checksum = Digest::of(format!("{head}}}}}{lines}").as_bytes());
+        let body = format!("{head},\"checksum\":\"{checksum}\"}}}}{lines}");
+        let path = format!("/all-{day}-{kind}.scp");
+        let size = body.len();
+        self.file(&path, "application/scp", body);
+        advert(&path, day, it.since, it.pages.len(), size)
+    }
 }

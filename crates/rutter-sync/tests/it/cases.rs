@@ -71,6 +71,7 @@ fn run(case: &str) -> Plan {
                     checksum: None,
                 });
             }
+            ["section", section, update] => offer.note_update(section, update),
             ["have", section, ..] => {
                 let held = Held {
                     mark: time("mark").unwrap(),
@@ -103,6 +104,9 @@ fn told(plan: &Plan) -> String {
     let mut out = format!("follow {:?}\n", plan.following).to_lowercase();
     for name in &plan.unfollow {
         writeln!(out, "unfollow {name}").unwrap();
+    }
+    if 1 < plan.order.len() {
+        writeln!(out, "order {}", plan.order.join(" ")).unwrap();
     }
     for (name, step) in &plan.steps {
         let pick = |pick: &Pick| {

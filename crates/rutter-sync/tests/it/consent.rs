@@ -114,8 +114,8 @@ async fn spec_snapshots_and_places_that_others_lead_to_are_asked_about_too() {
     let report = bay.visit().await;
     assert_eq!((report.rung, report.added), (Rung::Arc, 1));
     assert_eq!(bay.paths(), ["/open"]);
-    assert_eq!(report.left_out["robots.txt forbids it"], 1);
-    assert_eq!(report.left_out["it is not for us"], 1);
+    assert_eq!(report.left_out_by_code()["robots"], 1);
+    assert_eq!(report.left_out_by_code()["consent"], 1);
 }
 
 #[tokio::test] // D60 ARC-056
@@ -164,6 +164,47 @@ async fn spec_consent_taken_back_on_a_later_day_is_heard_of() {
     bay.file("/arc-sitemap.json", "application/json", whole);
     let report = bay.visit().await;
     assert_eq!((report.withheld, words(&bay, "/009")), (2, None));
+}
+
+#[tokio::test] // D53 D60 ARC-056
+async fn hears_of_consent_taken_back_while_the_pointer_is_unchanged() {
+    let bay = Bay::new();
+    let document = |closed: Option<usize>| {
+        let entries: Vec<String> = (0..300)
+            .map(|n| {
+                let flag = if Some(n) == closed { "false" } else { "true" };
+                entry(&format!("/{n:03}"), &format!("\"ai_indexable\":{flag}"))
+            })
+            .collect();
+        let deltas = "\"deltas\":{\"template\":\"http://harbour.example/arc-sitemap-deltas/\
+                      YYYY-MM-DD.json\",\"from\":\"2027-01-01\",\"to\":\"2027-01-10\"},\"pages\":";
+        arc(&entries.join(",")).replace("\"pages\":", deltas)
+    };
+    let pages: Vec<String> = (0..300).map(|n| format!("/{n:03}")).collect();
+    let pages: Vec<(&str, &str)> = pages.iter().map(|path| (path.as_str(), "words")).collect();
+    let first = bay.snapshot(1, &pages);
+    bay.sitemap(&[first], &[]);
+    bay.file("/arc-sitemap.json", "application/json", document(None));
+    let pointer = format!(
+        "{{\"@context\":\"https://schema.org\",\"@type\":\"Dataset\",\"name\":\"ARC Sitemap\",\
+         \"url\":\"http://harbour.example/arc-sitemap.json\",\"dateModified\":\"{}\",\
+         \"distribution\":[{{\"@type\":\"DataDownload\",\"encodingFormat\":\"application/json\",\
+         \"contentUrl\":\"http://harbour.example/arc-sitemap.json\"}}]}}",
+        at(2)
+    );
+    bay.file("/arc-sitemap.jsonld", "application/ld+json", pointer);
+    bay.visit().await;
+    bay.visit().await;
+    // An unchanged site answers 304.
+    bay.clock.advance(Duration::from_hours(24));
+    let n = bay.server.seen().len();
+    assert_eq!(bay.visit().await.bytes, 0);
+    assert!(bay.asked(n).contains(&"/arc-sitemap.jsonld".to_owned()), "{:?}", bay.asked(n));
+    // The sitemap changes, its pointer does not.
+    bay.file("/arc-sitemap.json", "application/json", document(Some(7)));
+    bay.clock.advance(Duration::from_hours(24));
+    let report = bay.visit().await;
+    assert_eq!((report.withheld, words(&bay, "/007")), (1, None));
 }
 
 #[tokio::test] // ARC-056

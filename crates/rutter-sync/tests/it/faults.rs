@@ -17,9 +17,9 @@ use flate2::write::GzEncoder;
 use rutter_sync::Kind;
 use rutter_testkit::server::Reply;
 
-use crate::bay::{Bay, advert, page};
+use crate::bay::{Bay, advert, page, snapshot};
 
-#[tokio::test] // SCP-192 SCP-208 SCP-212 SCP-165
+#[tokio::test] // SCP-192 SCP-208 SCP-212
 async fn spec_a_collection_that_is_wrong_leaves_the_replica_as_it_was() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/faults");
     let mut n_cases = 0;
@@ -30,6 +30,32 @@ async fn spec_a_collection_that_is_wrong_leaves_the_replica_as_it_was() {
         n_cases += 1;
     }
     assert!(40 <= n_cases, "{n_cases}");
+}
+
+#[tokio::test] // SCP-165
+async fn reports_an_etag_that_holds_another_checksum_than_line_1() {
+    let body = snapshot(1, &[("/a", "a"), ("/b", "b")]);
+    let (_, rest) = body.split_once("\"checksum\":\"").unwrap();
+    let own = rest.split('"').next().unwrap();
+    let other = format!("sha256:{}", "0".repeat(64));
+    for (tag, is_reported) in [
+        (format!("\"{own}\""), false),
+        (format!("W/\"{own}\""), false),
+        (format!("\"{own}-gzip\""), false),
+        ("\"5f3a-1c\"".to_owned(), false),
+        (format!("\"{other}\""), true),
+        (format!("W/\"{other}-gzip\""), true),
+    ] {
+        let bay = Bay::new();
+        let reply = Reply::file("application/scp", &tag, body.clone().into_bytes());
+        bay.server.route("/all-1.scp", [reply]);
+        bay.sitemap(&[advert("/all-1.scp", 1, None, 2, body.len())], &[]);
+        let report = bay.visit().await;
+        // The collection is applied either way: line 1 decides.
+        assert_eq!(bay.paths(), ["/a", "/b"], "{tag}");
+        let codes: Vec<&str> = report.findings.iter().map(|(_, it)| it.rule.code).collect();
+        assert_eq!(codes.contains(&"SC064"), is_reported, "{tag}: {codes:?}");
+    }
 }
 
 async fn run(name: &str, text: &str) {

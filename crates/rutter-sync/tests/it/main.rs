@@ -4,16 +4,27 @@
 #![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop")]
 
 mod bay;
+mod bounds;
 mod cases;
+mod codings;
 mod consent;
+mod detours;
 mod faults;
 mod histories;
+mod lastmod;
 mod lists;
+mod messages;
 mod mixed;
+mod outage;
 mod pages;
+mod refusals;
 mod returns;
 mod safety;
+mod scope;
+mod shells;
 mod sitemaps;
 mod told;
+mod variants;
 mod visits;
 mod walks;
+mod wishes;

@@ -153,10 +153,10 @@ async fn ours_what_is_no_page_is_not_taken_again_and_again() {
     bay.html("/a", &body("A", "Words of A."));
     bay.file("/map", "application/pdf", "%PDF and many bytes more");
     let report = bay.visit().await;
-    assert_eq!(report.left_out["it is of type application/pdf"], 1);
+    assert_eq!(report.left_out_by_code()["media-type"], 1);
     let report = bay.visit().await;
     // For the same reason, which is not looked for again.
-    assert_eq!((report.left_out["it is of type application/pdf"], report.bytes), (1, 0));
+    assert_eq!((report.left_out_by_code()["media-type"], report.bytes), (1, 0));
     // It becomes one.
     bay.html("/map", &body("Map", "Words of the map."));
     assert_eq!(bay.visit().await.added, 1);
@@ -281,7 +281,7 @@ async fn ours_a_visit_that_is_bounded_is_gone_on_with() {
         let options = Options { most_pages: 12, ..Options::default() };
         let report = bay.visit_with(options).await.unwrap();
         assert_eq!((report.pages, report.removed), (pages, 0));
-        assert_eq!(report.left_out["the limit of pages is reached"], 18);
+        assert_eq!(report.left_out_by_code()["page-limit"], 18);
     }
 }
 

@@ -22,8 +22,8 @@ async fn spec_a_site_with_a_sitemap_alone() {
     bay.file("/other.pdf", "application/pdf", "%PDF");
     let report = bay.visit().await;
     assert_eq!((report.rung, report.added), (Rung::Sitemap, 2));
-    assert_eq!(report.left_out["status 404"], 1);
-    assert_eq!(report.left_out["it is of type application/pdf"], 1);
+    assert_eq!(report.left_out_by_code()["http-status"], 1);
+    assert_eq!(report.left_out_by_code()["media-type"], 1);
     assert_eq!(bay.paths(), ["/a", "/b"]);
     let a = line(&bay, "/a");
     let page: Page<'_> = serde_json::from_str(&a).unwrap();
@@ -88,13 +88,13 @@ async fn ours_a_site_with_links_alone_is_walked_within_bounds() {
     let report = bay.visit().await;
     assert_eq!((report.rung, report.added), (Rung::Links, 3));
     assert_eq!(bay.paths(), ["/", "/a", "/c"]);
-    assert_eq!(report.left_out["the path repeats itself"], 1);
+    assert_eq!(report.left_out_by_code()["path-repeats"], 1);
     // A page that is gone goes; one that nothing links to stays.
     bay.server.route("/c", [Reply::status(404)]);
     assert_eq!(bay.visit().await.removed, 1);
     // Bounded, and said so.
     let report = bay.visit_with(Options { most_pages: 1, ..Options::default() }).await.unwrap();
-    assert!(report.left_out.contains_key("the limit of pages is reached"), "{report:?}");
+    assert!(report.left_out_by_code().contains_key("page-limit"), "{report:?}");
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn spec_pages_that_do_not_want_to_be_used_are_not() {
     bay.server.route("/tag", [reply.clone().with("X-Robots-Tag", "noai")]);
     bay.server.route("/signal", [reply.with("Content-Signal", "ai-input=no")]);
     let report = bay.visit().await;
-    assert_eq!(report.left_out["robots.txt forbids it"], 1);
+    assert_eq!(report.left_out_by_code()["robots"], 1);
     assert!(!bay.server.paths().contains(&"/private/x".to_owned()));
     for path in ["/noindex", "/tag", "/signal"] {
         let row = bay.store.page(&format!("http://harbour.example{path}")).unwrap().unwrap();
@@ -133,7 +133,7 @@ async fn spec_pages_that_do_not_want_to_be_used_are_not() {
     assert_eq!(bay.store.line("http://harbour.example/a").unwrap(), None);
 }
 
-#[tokio::test] // ARC-058 ARC-059 ARC-060 D60
+#[tokio::test] // ARC-058 ARC-059 D60
 async fn spec_an_arc_sitemap_says_what_to_ask_for() {
     let bay = Bay::new();
     let arc = |sum: &str| {
@@ -181,4 +181,54 @@ async fn ours_a_host_that_breaks_is_given_up_and_nothing_is_lost() {
     let report = bay.visit().await;
     assert_eq!(report.worst(), Some(rutter_sync::Kind::Network));
     assert_eq!(bay.seen(), before);
+}
+
+#[tokio::test] // ARC-060
+async fn spec_page_without_arc_snapshot_gives_its_own() {
+    let bay = Bay::new();
+    let arc = r#"{"arc_sitemap_version":"2.1","site":"http://harbour.example",
+        "generated_at":"2027-01-02T00:00:00Z","pages":[
+        {"url":"http://harbour.example/a","ai_indexable":true},
+        {"url":"http://harbour.example/s","ai_indexable":true,
+          "ai_snapshot":{"page":"tides","title":"Tides","summary":"High water at noon"}}]}"#;
+    bay.file("/arc-sitemap.json", "application/json", arc);
+    let page = "<title>Berths</title><main data-ai-page=berths data-ai-summary='Free berths'>\
+        <p>Berths for visitors.</p><form data-ai-component=form data-ai-purpose='Book a berth'>\
+        <input name=length data-ai-field=length><button data-ai-action=book>Book</button></form>\
+        </main>";
+    bay.html("/a", page);
+    bay.visit().await;
+    let snapshot = |path: &str| {
+        let key = format!("http://harbour.example{path}");
+        rutter_sync::arc_snapshot(bay.store.as_ref(), &key).unwrap()
+    };
+    let own = snapshot("/a").unwrap();
+    assert_eq!(own.source, rutter_sync::SnapshotSource::Page);
+    for part in ["berths", "Free berths", "length", "book"] {
+        assert!(own.json.contains(part), "{part}: {}", own.json);
+    }
+    // One that the sitemap has comes first.
+    let theirs = snapshot("/s").unwrap();
+    assert_eq!(theirs.source, rutter_sync::SnapshotSource::Sitemap);
+    assert!(theirs.json.contains("High water at noon"));
+    // Attributes that go, and a page that may not be used, leave none.
+    bay.html("/a", &body("Berths", "Berths for visitors."));
+    bay.visit().await;
+    assert_eq!(snapshot("/a"), None);
+    bay.html("/a", &page.replace("<main ", "<main data-ai-indexable=false "));
+    bay.visit().await;
+    assert_eq!(snapshot("/a"), None);
+}
+
+#[tokio::test] // D36
+async fn crawled_page_of_many_blocks_is_kept_whole() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/long"]);
+    let blocks: String = (0..1500).map(|n| format!("<h2>{n}</h2><pre>code {n}</pre>")).collect();
+    bay.html("/long", &format!("<title>Long</title><body><main>{blocks}</main>"));
+    let report = bay.visit().await;
+    assert_eq!((report.added, report.left_out.len()), (1, 0), "{report:?}");
+    let line = bay.seen().pop().and_then(|(.., line)| line).unwrap();
+    assert_eq!(line.matches("\"type\":\"heading\"").count(), 1500);
+    assert_eq!(line.matches("\"type\":\"code\"").count(), 1500);
 }

@@ -245,7 +245,7 @@ async fn ours_an_arc_sitemap_of_another_site_opens_nothing() {
         bay.clock.advance(DAY);
         let report = bay.visit().await;
         assert_eq!(report.worst(), Some(Kind::Integrity), "{report:?}");
-        assert_eq!(report.left_out["its ARC entry is of another site"], 2);
+        assert_eq!(report.left_out_by_code()["arc-other-site"], 2);
         assert_eq!(words(&bay, "/a"), None, "it stays closed");
     }
     // Also where lists are looked for once more, beside collections.
@@ -397,11 +397,11 @@ async fn ours_rules_that_open_a_listed_page_bring_it() {
     let first = bay.snapshot(5, &[("/a", "a")]);
     bay.sitemap(&[first], &["/a", "/private/x"]);
     html(&bay, &["/private/x"]);
-    assert_eq!(bay.visit().await.left_out["robots.txt forbids it"], 1);
+    assert_eq!(bay.visit().await.left_out_by_code()["robots"], 1);
     bay.robots("user-agent: *\nallow: /\n");
     assert!(days_until(&bay, "/private/x", 3).await <= Some(2));
     let report = bay.visit().await;
-    assert_eq!(report.left_out.get("robots.txt forbids it"), None, "{report:?}");
+    assert_eq!(report.left_out_by_code().get("robots"), None, "{report:?}");
     // A home page that is closed is no list that failed.
     bay.robots("user-agent: *\ndisallow: /$\n");
     bay.clock.advance(2 * DAY);

@@ -85,7 +85,7 @@ async fn ours_a_home_page_that_only_leads_on_is_followed() {
         bay.html("/en/", &body("Home", "Words of the home page. <a href=/a>A</a>"));
         bay.html("/a", &body("A", "Words of A."));
         let report = bay.visit().await;
-        assert_eq!((report.rung, report.left_out["it only leads on"]), (Rung::Links, 1));
+        assert_eq!((report.rung, report.left_out_by_code()["redirect-page"]), (Rung::Links, 1));
         assert_eq!(bay.paths(), ["/a", "/en/"], "{refresh}");
     }
 }
@@ -106,7 +106,7 @@ async fn ours_an_arc_sitemap_of_another_site_is_told() {
     arc("https://other.example");
     let report = bay.visit().await;
     assert_eq!((report.arc, report.worst()), (Some(0), Some(Kind::Integrity)), "{report:?}");
-    assert_eq!(report.left_out["its ARC entry is of another site"], 2);
+    assert_eq!(report.left_out_by_code()["arc-other-site"], 2);
     assert!(report.troubles[0].text.contains("https://other.example"), "{report:?}");
     arc("http://harbour.example");
     let report = bay.visit().await;
@@ -185,8 +185,8 @@ async fn ours_what_is_left_out_is_told_also_where_nothing_is_looked_for() {
     bay.file("/map", "application/pdf", "%PDF");
     list(&["/a", "/map", "/private/x"], std::slice::from_ref(&first));
     let wanted = |report: &rutter_sync::Report, n_visit: u32| {
-        assert_eq!(report.left_out.get("it is of type application/pdf"), Some(&1), "{n_visit}");
-        assert_eq!(report.left_out.get("robots.txt forbids it"), Some(&1), "{n_visit}");
+        assert_eq!(report.left_out_by_code().get("media-type"), Some(&1), "{n_visit}");
+        assert_eq!(report.left_out_by_code().get("robots"), Some(&1), "{n_visit}");
     };
     wanted(&bay.visit().await, 0);
     bay.clock.advance(DAY);

@@ -326,3 +326,34 @@ async fn ours_nothing_is_not_proved() {
     assert!(matches!(error, VisitError::Unknown(_)), "{error}");
     assert!(bay.store.publishers().unwrap().is_empty() && bay.server.seen().is_empty());
 }
+
+#[tokio::test] // SCP-167
+async fn notices_a_collection_that_changed_under_its_address() {
+    let bay = Bay::new();
+    // The server promises a week, and the file is replaced after an hour.
+    let reply = |tag: &str, body: &str| {
+        Reply::file("application/scp", tag, body.as_bytes().to_vec())
+            .with("Cache-Control", "public, max-age=604800")
+            .with("Expires", "Fri, 31 Dec 2027 00:00:00 GMT")
+    };
+    let publish = |day: u32, text: &str| {
+        let body = snapshot(day, &[("/a", text)]);
+        bay.server.route("/all.scp", [reply(&format!("\"{day}\""), &body)]);
+        bay.sitemap(&[advert("/all.scp", day, None, 1, body.len())], &[]);
+    };
+    publish(1, "a");
+    assert_eq!(bay.visit().await.added, 1);
+    bay.clock.advance(Duration::from_hours(1));
+    publish(2, "aa");
+    let n = bay.server.seen().len();
+    let report = bay.visit().await;
+    assert_eq!((report.changed, report.worst()), (1, None), "{report:?}");
+    assert!(bay.asked(n).contains(&"/all.scp".to_owned()));
+    let line = bay.store.line("http://harbour.example/a").unwrap().unwrap();
+    assert!(line.contains("\"aa\""), "{line}");
+    // An announced file that is still the old one is not taken for the new one.
+    let body = snapshot(2, &[("/a", "aa")]);
+    bay.sitemap(&[advert("/all.scp", 3, None, 1, body.len())], &[]);
+    let report = bay.visit().await;
+    assert_eq!(report.worst(), Some(Kind::Integrity), "{report:?}");
+}

@@ -108,7 +108,7 @@ async fn ours_bounded_visits_go_on_where_the_last_one_ended() {
             if paths.iter().all(|path| there.contains(path)) {
                 break;
             }
-            assert!(report.left_out.contains_key("the limit of pages is reached"), "{n}: {way:?}");
+            assert!(report.left_out_by_code().contains_key("page-limit"), "{n}: {way:?}");
             bay.clock.advance(Duration::from_hours(1));
         }
         let there = bay.paths();
@@ -186,7 +186,7 @@ async fn ours_a_detour_for_a_day_removes_nothing_and_a_move_does() {
     for status in [302, 303, 307] {
         bay.server.route("/1", [Reply::status(status).with("Location", "/closed-today")]);
         let report = bay.visit().await;
-        assert_eq!(report.left_out["it leads elsewhere for the time being"], 1);
+        assert_eq!(report.left_out_by_code()["temporary-redirect"], 1);
         assert_eq!(bay.seen(), before, "{status}");
     }
     bay.server.route("/1", [Reply::status(301).with("Location", "/moved")]);

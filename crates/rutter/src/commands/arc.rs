@@ -79,11 +79,11 @@ fn run_snapshot(args: &SnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let snapshot = rutter_build::snapshot_of(&extraction, &mut report);
     say_findings(&name, &report, out);
     let Some(snapshot) = snapshot else {
-        out.say(format_args!("{name}: nothing on the page is annotated"));
+        out.warn(format_args!("{name}: nothing on the page is annotated"));
         return Ok(Exit::Findings);
     };
     if snapshot.needs_auth() {
-        out.say(format_args!(
+        out.warn(format_args!(
             "{name}: marked sensitive; a public sitemap does not carry this snapshot"
         ));
     }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rutter_build::{Listener, Made, Outcome, Twins};
+use rutter_build::{ExcludedPage, Listener, Made, Outcome, Twins};
 use rutter_finding::{Finding, Mode, Rule, Severity};
 use serde_json::{Value, json};
 
 use crate::commands::{self, bytes, counted, now};
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Chatter, Output};
+use crate::published;
 use crate::settle::{Asked, settle};
 
 /// How many findings of a rule are shown, unless all are asked for.
@@ -21,6 +22,9 @@ const SHOWN_PER_RULE: u64 = 3;
 
 /// Sites below this size are read before anybody could watch.
 const WATCHED_FROM: usize = 500;
+
+/// Most pages that the JSON document names as left out; `excluded` counts all.
+const MOST_EXCLUDED: usize = 10_000;
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -35,7 +39,7 @@ pub(crate) struct Args {
     /// End with 1 where something is wrong with pages or files
     #[arg(long)]
     strict: bool,
-    /// Show every finding, notes about single pages too
+    /// Show every finding and every excluded page with its reason
     #[arg(long)]
     verbose: bool,
     /// Print what came of it as JSON
@@ -47,26 +51,34 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let start = Instant::now();
     let config = config::load(&args.flags, args.config.as_deref(), &config::environment)?;
     for message in config::misspelt(std::env::vars_os().map(|(name, _)| name)) {
-        out.say(message);
+        out.warn(message);
     }
     // A file that does not lie where one works is easily forgotten.
     if let Some(file) = config.file.as_ref().filter(|file| file.as_os_str() != config::FILE) {
         out.say(format_args!("settings in {}", file.display()));
     }
-    let settled = settle(config, &args.asked, now()?)?;
+    let mut settled = settle(config, &args.asked, now()?)?;
     for remark in &settled.remarks {
         out.say(remark);
     }
+    for warning in &settled.warnings {
+        out.warn(format_args!("warning: {warning}"));
+    }
+    // Holds the fetched files until the build is over.
+    let _previous = published::fetch_previous(&mut settled.plan, &mut |text| out.say(text))?;
     let mut watch = Watch::new(out, args.verbose);
     let result = rutter_build::build(&settled.plan, &mut watch);
+    let excluded = std::mem::take(&mut watch.excluded);
     let n_grave = watch.finish();
     let outcome = result?;
     let time = start.elapsed();
     if args.json {
-        writeln!(out.data(), "{:#}", document(&outcome, time))?;
+        let mut document = document(&outcome, time);
+        document["excluded_pages"] = Value::Array(excluded);
+        writeln!(out.data(), "{document:#}")?;
     } else {
         let out_folder = settled.plan.out.as_deref();
-        out.data().write_all(table(&outcome, out_folder, time).as_bytes())?;
+        out.summary().write_all(table(&outcome, out_folder, time).as_bytes())?;
     }
     if let Some(out_folder) = &settled.plan.out
         && !commands::serve::finds(out_folder, &settled.plan.state)
@@ -75,7 +87,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         out.say(format_args!("state in {state}; `rutter serve {folder} --state {state}` uses it"));
     }
     let is_clean = n_grave == 0 && outcome.failed == 0;
-    Ok(if args.strict && !is_clean { Exit::Findings } else { Exit::Clean })
+    // What is published is then older than the site.
+    let is_stale = outcome.unreadable != 0;
+    Ok(if is_stale || (args.strict && !is_clean) { Exit::Findings } else { Exit::Clean })
 }
 
 /// Tells whoever watches what happens.
@@ -87,11 +101,14 @@ struct Watch<'o> {
     counts: BTreeMap<&'static str, (&'static Rule, u64)>,
     n_notes: u64,
     n_grave: u64,
+    /// The first pages that are left out.
+    excluded: Vec<Value>,
 }
 
 impl<'o> Watch<'o> {
     fn new(out: &'o mut Output, verbose: bool) -> Self {
-        Self { out, bar: None, verbose, counts: BTreeMap::new(), n_notes: 0, n_grave: 0 }
+        let (counts, excluded) = (BTreeMap::new(), Vec::new());
+        Self { out, bar: None, verbose, counts, n_notes: 0, n_grave: 0, excluded }
     }
 
     fn say(&mut self, text: &str) {
@@ -99,6 +116,14 @@ impl<'o> Watch<'o> {
         match &self.bar {
             Some(bar) => bar.suspend(|| out.say(text)),
             None => out.say(text),
+        }
+    }
+
+    fn warn(&mut self, text: &str) {
+        let out = &mut *self.out;
+        match &self.bar {
+            Some(bar) => bar.suspend(|| out.warn(text)),
+            None => out.warn(text),
         }
     }
 
@@ -110,7 +135,7 @@ impl<'o> Watch<'o> {
         for (rule, n) in std::mem::take(&mut self.counts).into_values() {
             if SHOWN_PER_RULE < n && !self.verbose {
                 let more = n - SHOWN_PER_RULE;
-                self.say(&format!("{more} more of {} {}: {}", rule.code, rule.name, rule.title));
+                self.warn(&format!("{more} more of {} {}: {}", rule.code, rule.name, rule.title));
             }
         }
         if 0 < self.n_notes && !self.verbose {
@@ -140,17 +165,31 @@ impl Listener for Watch<'_> {
             let place = rutter_finding::visible(place);
             rutter_check::format::concise::write_finding(&mut line, &place, severity, finding)
                 .expect("memory takes everything");
-            self.say(String::from_utf8_lossy(&line).trim_end());
+            self.warn(String::from_utf8_lossy(&line).trim_end());
         }
     }
 
     fn says(&mut self, message: &str) {
-        self.say(message);
+        // Among them is why a state was not used.
+        self.warn(message);
+    }
+
+    fn excluded(&mut self, page: &ExcludedPage<'_>) {
+        if self.verbose {
+            let name = rutter_finding::visible(page.page);
+            let source = rutter_finding::visible(page.source);
+            self.warn(&format!("{name}: excluded: {} ({source})", page.reason));
+        }
+        if self.excluded.len() < MOST_EXCLUDED {
+            let ExcludedPage { page, reason, source } = *page;
+            self.excluded.push(json!({ "page": page, "reason": reason, "source": source }));
+        }
     }
 
     fn progress(&mut self, done: usize, of: usize) {
         if self.bar.is_none() {
-            if of < WATCHED_FROM || !io::stderr().is_terminal() {
+            let is_watched = io::stderr().is_terminal() && self.out.chatter() == Chatter::Full;
+            if of < WATCHED_FROM || !is_watched {
                 return;
             }
             let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
@@ -187,6 +226,14 @@ fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
             reasons.map(|excluded| format!("{} {}", excluded.pages, excluded.reason)).collect();
         row("excluded", format!("{n_excluded}: {}", reasons.join(", ")));
     }
+    if !outcome.password_pages.is_empty() {
+        let names = outcome.password_pages.iter().map(|name| rutter_finding::visible(name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        row(
+            "",
+            format!("{names}: a password form is the main content; `approved` in [arc] publishes"),
+        );
+    }
     if let Some(folder) = folder.filter(|_| 0 < outcome.closed) {
         let pages = counted(outcome.closed, "page");
         let names: Vec<String> =
@@ -201,6 +248,10 @@ fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
     }
     if 0 < outcome.failed {
         row("failed", format!("{}, which cannot be read", counted(outcome.failed, "file")));
+    }
+    if 0 < outcome.unreadable {
+        let places = outcome.unreadable;
+        row("unreadable", format!("{places} folders or files; their published files are kept"));
     }
     row("source", bytes(outcome.source_bytes));
     let files = if outcome.is_unchanged() {
@@ -296,6 +347,7 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
         "excluded": excluded,
         "closed": outcome.closed,
         "failed": outcome.failed,
+        "unreadable": outcome.unreadable,
         "source_bytes": outcome.source_bytes,
         "sections": sections,
         "learned": outcome.learned,

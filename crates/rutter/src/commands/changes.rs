@@ -4,14 +4,18 @@
 //! The last line is always a cursor, so that whoever reads has one way to go
 //! on: from the last cursor that was seen.
 
+use std::collections::BTreeMap;
+
+use rutter_fetch::Url;
 use rutter_finding::quoted;
-use rutter_store::{Change, Cursor, PublisherId, Store};
+use rutter_page::LineDigest;
+use rutter_store::{Change, ChangeKind, Cursor, DamagedPage, PublisherId, Store};
 use serde_json::json;
 
 use crate::commands::get::Format;
-use crate::exit::Exit;
+use crate::exit::{Exit, is_damage};
 use crate::output::Output;
-use crate::replica::{SiteArgs, StoreArgs};
+use crate::replica::{Damages, SiteArgs, StoreArgs, site_names, view_of};
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -28,6 +32,9 @@ pub(crate) struct Args {
     /// Add the page to upsert events, in this form
     #[arg(long, value_enum, value_name = "FORMAT")]
     content: Option<Format>,
+    /// With `--content json`: the stored line byte for byte
+    #[arg(long)]
+    raw: bool,
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
@@ -47,11 +54,22 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 }
 
 fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        !args.raw || args.content == Some(Format::Json),
+        "--raw is only for --content json"
+    );
     let store = args.store.open()?;
     if args.now {
         end(store.cursor()?, false, out)?;
         return Ok(Exit::Clean);
     }
+    let mut printer = Printer {
+        store: &store,
+        sites: site_names(&store)?,
+        content: args.content,
+        raw: args.raw,
+        damages: Damages::default(),
+    };
     let wanted = args.site.publisher(&store)?.map(|publisher| publisher.id);
     let is_wanted = |publisher: PublisherId| wanted.is_none_or(|wanted| wanted == publisher);
     let mut left = args.limit.unwrap_or(u64::MAX);
@@ -62,47 +80,101 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         for (at, change) in changes.events.iter().enumerate() {
             let here = Cursor { seq: change.seq, ..changes.next };
             if is_wanted(change.publisher) {
-                event(&store, change, here, args.content, out)?;
+                printer.event(change, here, out)?;
                 left -= 1;
             }
             if left == 0 {
                 end(here, at + 1 < n_events || changes.has_more, out)?;
-                return Ok(Exit::Clean);
+                return Ok(printer.damages.exit(out));
             }
         }
         cursor = Some(changes.next);
         if !changes.has_more {
             end(changes.next, false, out)?;
-            return Ok(Exit::Clean);
+            return Ok(printer.damages.exit(out));
         }
     }
 }
 
-fn event(
-    store: &dyn Store,
-    change: &Change,
-    cursor: Cursor,
+/// Prints events, one after the other.
+struct Printer<'p> {
+    store: &'p dyn Store,
+    /// Origins by publisher; those of forgotten sites are in their event.
+    sites: BTreeMap<PublisherId, String>,
     content: Option<Format>,
-    out: &mut Output,
-) -> anyhow::Result<()> {
-    let mut object = json!({
-        "event": if change.kind.is_upsert() { "upsert" } else { "delete" },
-        "url": change.url,
-        "digest": change.digest.to_string(),
-        "modified": change.modified,
-        "kind": change.kind.word(),
-        "at": change.at,
-        "cursor": cursor.to_string(),
-    });
-    if let Some(format) = content.filter(|_| change.kind.is_upsert()) {
-        // A page that changed since has another event further on.
-        let line = store.line(&change.url)?;
-        let same =
-            line.filter(|line| rutter_page::LineDigest::of(line.as_bytes()) == change.digest);
-        let text = same.map(|line| format.render(&change.url, &line)).transpose()?;
-        object["content"] = text.into();
+    raw: bool,
+    damages: Damages,
+}
+
+impl Printer<'_> {
+    fn event(&mut self, change: &Change, cursor: Cursor, out: &mut Output) -> anyhow::Result<()> {
+        if change.kind == ChangeKind::Forgotten {
+            let object = json!({
+                "event": "forget",
+                "kind": change.kind.word(),
+                "site": change.url,
+                "at": change.at,
+                "cursor": cursor.to_string(),
+            });
+            return out.exact(&object.to_string());
+        }
+        let is_upsert = change.kind.is_upsert();
+        let line = match self.line(change) {
+            Ok(line) => line,
+            Err(damaged) if is_damage(&damaged) => {
+                let (publisher, url) = (change.publisher, change.url.clone());
+                let what = format!("{damaged:#}");
+                self.damages.note(&DamagedPage { publisher, url, what }, out);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let view = line.as_deref().map(|line| view_of(&change.url, line)).transpose()?;
+        let page = view.as_ref().map(|view| &view.page);
+        // A site that was forgotten in the meantime has no row that names it.
+        let site = match self.sites.get(&change.publisher) {
+            Some(site) => site.clone(),
+            None => Url::parse(&change.url)?.origin().ascii_serialization(),
+        };
+        let mut object = json!({
+            "event": if is_upsert { "upsert" } else { "delete" },
+            "url": change.url,
+            "site": site,
+            "title": page.map(|page| &*page.title),
+            "language": page.map(|page| page.language.as_str()),
+            "digest": change.digest.to_string(),
+            "content_digest": view.as_ref().map(|view| view.content_digest().to_string()),
+            "modified": change.modified,
+            "kind": change.kind.word(),
+            "at": change.at,
+            "cursor": cursor.to_string(),
+        });
+        if let Some(format) = self.content.filter(|_| is_upsert) {
+            object["content"] = match (&view, &line) {
+                (Some(_), Some(line)) if self.raw => json!(line),
+                (Some(view), _) => json!(format.render(view)),
+                _ => serde_json::Value::Null,
+            };
+        }
+        out.exact(&object.to_string())
     }
-    out.exact(&object.to_string())
+
+    /// The line an upsert speaks of; `None` where the page changed since, in
+    /// which case another event follows.
+    fn line(&self, change: &Change) -> anyhow::Result<Option<String>> {
+        if !change.kind.is_upsert() {
+            return Ok(None);
+        }
+        let row = self.store.page(&change.url)?;
+        let is_same =
+            |row: &rutter_store::PageRow| row.digest == change.digest && row.withheld.is_none();
+        if !row.as_ref().is_some_and(is_same) {
+            return Ok(None);
+        }
+        let line = self.store.line(&change.url)?;
+        let is_same = |line: &String| LineDigest::of(line.as_bytes()) == change.digest;
+        Ok(line.filter(is_same))
+    }
 }
 
 fn end(cursor: Cursor, has_more: bool, out: &mut Output) -> anyhow::Result<()> {

@@ -18,6 +18,8 @@ use crate::commands::check::reopen::Reopen;
 pub(crate) use crate::commands::check::sieve::parse_selector;
 use crate::commands::check::tell::{Asked, Found, TellArgs};
 use crate::commands::{LimitArgs, now, one_stdin, refuse_overwriting};
+use crate::config::flags::Flags;
+use crate::config::{self, By, Config, Fault};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
@@ -25,8 +27,8 @@ use crate::output::Output;
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folders of built sites, addresses of live ones, or single collections, sitemaps, robots.txt, llms.txt, files of ARC and SPXI; `-` is standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Folders of built sites, URLs of live sites, or single files: collections, sitemaps, robots.txt, llms.txt, ARC and SPXI files; `-` is standard input [default: `out`, else `site`, of rutter.toml]
+    #[arg(value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Judge as a reader would, who copes with small faults
     #[arg(long)]
@@ -40,9 +42,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    one_stdin(&args.files)?;
+    let files = &subjects(args, out)?;
+    one_stdin(files)?;
     for output in args.tell.outputs() {
-        refuse_overwriting(&args.files, output)?;
+        refuse_overwriting(files, output)?;
     }
     let judging = Judging {
         mode: if args.lenient { Mode::Lenient } else { Mode::Strict },
@@ -50,13 +53,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         limits: args.limits.limits(),
         ..Judging::default()
     };
-    let site = args.files.iter().find(|path| path.is_dir());
+    let site = files.iter().find(|path| path.is_dir());
     let asked = args.tell.settle(args.site.config.as_deref(), site.map(PathBuf::as_path))?;
     let mut seen = Seen::default();
     seen.overview.now = judging.now;
     let mut judgements: Vec<Judgement> = Vec::new();
     let mut failed = None;
-    for path in &args.files {
+    for path in files {
         // A file that cannot be had does not keep the others from their verdict.
         match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
@@ -67,13 +70,48 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         }
     }
     let Seen { reopen, mut overview, folders } = seen;
-    if let [only] = args.files.as_slice() {
+    if let [only] = files.as_slice() {
         overview.subject = only.display().to_string();
     }
     let has_failed = failed.is_some();
     let found = Found { judgements, folders, overview, mode: judging.mode, has_failed };
     let exit = tell::tell(&asked, found, &reopen, out)?;
     Ok(failed.unwrap_or(exit))
+}
+
+/// The paths to check: those of the arguments, else what the settings publish.
+fn subjects(args: &Args, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> {
+    if !args.files.is_empty() {
+        return Ok(args.files.clone());
+    }
+    let file = args.site.config.as_deref();
+    let Config { written, file } = config::load(&Flags::default(), file, &config::environment)?;
+    let (given, name) = match (written.out, written.site) {
+        (Some(out), _) => (out, "output"),
+        (None, Some(site)) => (site, "site"),
+        (None, None) => {
+            let hint = format!(
+                "name it, as in `rutter check public`, or write `site` in {}",
+                config::FILE
+            );
+            return Err(Fault::missing("which folder is the site?", hint).into());
+        }
+    };
+    let by = match &given.by {
+        By::File(_) => file.as_deref().unwrap_or(Path::new(config::FILE)).display().to_string(),
+        by => by.to_string(),
+    };
+    let path = match (&given.by, file.as_deref().and_then(Path::parent)) {
+        (By::File(_), Some(folder)) => folder.join(given.value),
+        _ => given.value,
+    };
+    if !path.exists() {
+        let what = format!("{}: no such folder or file", path.display());
+        let hint = "build the site first, or name another folder";
+        return Err(Fault::missing(what, hint).into());
+    }
+    out.say(format_args!("checking {}, the {name} of {by}", path.display()));
+    Ok(vec![path])
 }
 
 /// What the judged inputs are, beside their judgements.

@@ -1,6 +1,6 @@
 //! `rutter scp diff`: what was added, changed and removed.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_finding::Mode;
@@ -17,6 +17,7 @@ use crate::commands::{
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
+use crate::rows::RowArgs;
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -39,9 +40,8 @@ pub(crate) struct Args {
     /// Leave out the `rutter` member that names states and removed pages
     #[arg(long)]
     plain: bool,
-    /// One JSON object per change
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    rows: RowArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             };
             let options = Options { limits, threads: Threads::Two, ..Options::default() };
             let difference = compare(inputs, options, order, track, &folder, &mut |change| {
-                list(&mut lines, change, args.json).map_err(at(&folder))?;
+                list(&mut lines, change, args.rows.is_text()).map_err(at(&folder))?;
                 match (change, &mut writer) {
                     (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
                         writer.line(&new.key, &new.line)
@@ -82,7 +82,15 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 
     // Only now are both files known to be what they claim to be.
     listing.seek(SeekFrom::Start(0))?;
-    io::copy(&mut listing, out.data())?;
+    let mut rows = args.rows.rows("changes");
+    if rows.is_text() {
+        io::copy(&mut listing, out.data())?;
+    } else {
+        for line in io::BufReader::new(&listing).lines() {
+            rows.push(line?, out)?;
+        }
+    }
+    rows.finish(out)?;
     summary(&difference, args.plain && target.is_some(), out);
     if let (Some(target), Some(writer)) = (target, writer) {
         if difference.is_empty() {
@@ -122,13 +130,13 @@ fn compare(
     diff(old, new, options, order, track, folder, on_change)
 }
 
-fn list(lines: &mut dyn Write, change: Change<'_>, as_json: bool) -> io::Result<()> {
+fn list(lines: &mut dyn Write, change: Change<'_>, is_text: bool) -> io::Result<()> {
     let (sign, word, entry) = match change {
         Change::Added(new) => ('+', "added", new),
         Change::Changed(_, new) => ('~', "changed", new),
         Change::Removed(old) => ('-', "removed", old),
     };
-    if !as_json {
+    if is_text {
         return writeln!(lines, "{sign} {}", entry.key);
     }
     let before: Option<Timestamp> = match change {
@@ -153,6 +161,6 @@ fn summary(difference: &Difference, is_plain: bool, out: &mut Output) {
         ));
     }
     if is_plain && 0 < difference.n_removed {
-        out.say("warning: a plain delta cannot say which pages were removed");
+        out.warn("warning: a plain delta cannot say which pages were removed");
     }
 }

@@ -131,7 +131,7 @@ fn write_json(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::R
         .collect();
     let answer = json!({
         "version": 1,
-        "site": found.site.as_str(),
+        "site": found.site.origin().ascii_serialization(),
         "rung": rung,
         "why": why,
         "requests": n_requests,
@@ -178,7 +178,9 @@ fn write_text(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::R
         writeln!(out.data(), "  SPXI: found by {}", ways.join(", "))?;
     }
     let (rung, why) = offer.rung(now);
-    writeln!(out.data(), "would be read by: {} ({why})", rung.name())?;
+    let refusal = found.refusal().filter(|_| rung == Rung::Nothing);
+    let why = refusal.map_or(why, |refusal| format!("nothing may be fetched: {refusal}"));
+    writeln!(out.data(), "would be read by: {} ({})", rung.name(), visible(&why))?;
     let asked = counted(n_requests, "request");
     out.say(format_args!("{asked}, {}", bytes(found.wire_bytes)));
     let mut reports: Vec<(String, Report)> = Vec::new();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::{SiteArgs, StoreArgs};
+use crate::rows::RowArgs;
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -17,9 +18,8 @@ pub(crate) struct Args {
     /// Only entities with this in a name or an address; case does not count
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// One JSON object per entity
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    rows: RowArgs,
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
@@ -34,21 +34,23 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let name = args.name.as_ref().map(|name| name.to_lowercase());
     let mut n_shown = 0;
+    let mut rows = args.rows.rows("entities");
     for publisher in args.site.publishers(&store)? {
         for entity in store.entities(publisher.id)? {
             if !name.as_deref().is_none_or(|name| is_called(&entity, name)) {
                 continue;
             }
             n_shown += 1;
-            if args.json {
-                out.exact(&entity_json(&publisher.origin, &entity).to_string())?;
-            } else {
+            if rows.is_text() {
                 let gap = if n_shown == 1 { "" } else { "\n" };
                 write!(out.data(), "{gap}")?;
                 write_entity(out.data(), &entity)?;
+            } else {
+                rows.push(entity_json(&publisher.origin, &entity).to_string(), out)?;
             }
         }
     }
+    rows.finish(out)?;
     if n_shown == 0 {
         out.say("no entities");
     }

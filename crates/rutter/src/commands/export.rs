@@ -12,6 +12,7 @@ mod columns;
 mod csv;
 mod markdown;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,15 +21,16 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
 use rutter_scp::folder_of;
-use rutter_store::{Cursor, Publisher, Selection, Store};
+use rutter_store::{Cursor, Publisher, PublisherId, Selection, Storage, Store};
+use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
 
 use crate::commands::{counted, now, parse_time, target};
 use crate::exit::Exit;
 use crate::output::{self, Output};
-use crate::replica::{ArcLane, Pages, SiteArgs, StoreArgs, Terms};
+use crate::replica::{ArcLane, Damages, Pages, SiteArgs, StoreArgs, Terms, view_of};
 use collection::Collection;
-use columns::{Columns, JsonLines};
+use columns::{Body, Columns, JsonLines};
 use csv::Csv;
 use markdown::Markdown;
 
@@ -48,6 +50,13 @@ pub(crate) struct Args {
     /// Pages without words too, with the reason; not for Markdown and SCP
     #[arg(long)]
     withheld: bool,
+    /// Content of each page in jsonl and csv [default: the page object, in csv
+    /// its text]
+    #[arg(long, value_enum, value_name = "FORM")]
+    content: Option<Content>,
+    /// Write stored lines byte for byte, unsafe URLs included; for jsonl
+    #[arg(long, conflicts_with = "content")]
+    raw: bool,
     /// When a collection was made [default: now, or `SOURCE_DATE_EPOCH`]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     generated: Option<Timestamp>,
@@ -59,7 +68,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One JSON object per page, with its verified line as `page`
+    /// One JSON object per page, with the page object as `page`
     Jsonl,
     /// A folder with a Markdown file per page, and an index
     Markdown,
@@ -67,6 +76,16 @@ enum Format {
     Scp,
     /// A table with the text of each page
     Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Content {
+    /// The page object
+    Json,
+    /// Plain text
+    Text,
+    /// Markdown with front matter
+    Markdown,
 }
 
 /// Takes pages, in their order.
@@ -88,26 +107,34 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         args.generated.is_none() || args.format == Format::Scp,
         "--generated: goes with scp"
     );
+    anyhow::ensure!(!args.raw || args.format == Format::Jsonl, "--raw is only for jsonl");
+    anyhow::ensure!(args.content.is_none() || is_table, "--content is only for jsonl and csv");
+    anyhow::ensure!(
+        args.content != Some(Content::Json) || args.format == Format::Jsonl,
+        "--content json is only for jsonl"
+    );
     let store = args.store.open()?;
     let publishers = args.site.publishers(&store)?;
     let job = Job { args, store: &store, publishers: &publishers };
+    let mut damages = Damages::default();
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let Some(path) = output else {
         anyhow::ensure!(is_table, "--output: wanted for this format");
-        let (_, cursor, is_still) = job.print(out)?;
+        let (_, cursor, is_still) = job.print(&mut damages, out)?;
         if !is_still {
-            out.say("warning: pages changed meanwhile, so this is not one moment of the replica");
+            out.warn("warning: pages changed meanwhile, so this is not one moment of the replica");
         }
         say_cursor(cursor, out);
-        return Ok(Exit::Clean);
+        return Ok(damages.exit(out));
     };
     job.refuse_path(path)?;
     for _ in 0..TRIES {
-        let (n_pages, cursor, is_still) = job.write(path, out)?;
+        damages = Damages::default();
+        let (n_pages, cursor, is_still) = job.write(path, &mut damages, out)?;
         if is_still {
             out.say(format_args!("{}: {}", path.display(), counted(n_pages, "page")));
             say_cursor(cursor, out);
-            return Ok(Exit::Clean);
+            return Ok(damages.exit(out));
         }
     }
     anyhow::bail!("{}: the replica changes while it is read; try again", path.display())
@@ -143,23 +170,23 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn print(&self, out: &mut Output) -> anyhow::Result<Done> {
+    fn print(&self, damages: &mut Damages, out: &mut Output) -> anyhow::Result<Done> {
         out.flush()?;
         let to = BufWriter::with_capacity(64 << 10, output::stdout());
         let mut sink = self.table(to)?;
-        let done = self.walk(&mut *sink)?;
+        let done = self.walk(&mut *sink, damages, out)?;
         sink.finish()?;
         Ok(done)
     }
 
     /// Writes beside the place, and moves it in where nothing happened.
-    fn write(&self, path: &Path, out: &mut Output) -> anyhow::Result<Done> {
+    fn write(&self, path: &Path, damages: &mut Damages, out: &mut Output) -> anyhow::Result<Done> {
         let name = || path.display().to_string();
         match self.args.format {
             Format::Jsonl | Format::Csv => {
                 let file = beside(path).with_context(name)?;
                 let mut sink = self.table(BufWriter::new(file.as_file().try_clone()?))?;
-                let done = self.walk(&mut *sink).with_context(name)?;
+                let done = self.walk(&mut *sink, damages, out).with_context(name)?;
                 sink.finish().with_context(name)?;
                 if done.2 {
                     put_in_place(file, path).with_context(name)?;
@@ -168,7 +195,7 @@ impl Job<'_> {
             }
             Format::Markdown => {
                 let mut sink = Markdown::new(path).with_context(name)?;
-                let done = self.walk(&mut sink)?;
+                let done = self.walk(&mut sink, damages, out)?;
                 if done.2 {
                     sink.finish(path).with_context(name)?;
                 }
@@ -181,7 +208,7 @@ impl Job<'_> {
                 );
                 let target = target(path, None)?;
                 let mut sink = Collection::new(folder_of(path))?;
-                let done = self.walk(&mut sink)?;
+                let done = self.walk(&mut sink, damages, out)?;
                 if done.2 {
                     let section = self.args.section.as_deref().unwrap_or("all");
                     let generated = match self.args.generated {
@@ -197,13 +224,27 @@ impl Job<'_> {
 
     fn table<'w>(&self, to: impl Write + 'w) -> anyhow::Result<Box<dyn Table + 'w>> {
         Ok(match self.args.format {
-            Format::Csv => Box::new(Csv::new(to)?),
-            _ => Box::new(JsonLines::new(to)),
+            Format::Csv => Box::new(Csv::new(to, self.body())?),
+            _ => Box::new(JsonLines::new(to, self.body())),
         })
     }
 
-    /// Hands every page to a sink.
-    fn walk<S: Sink + ?Sized>(&self, sink: &mut S) -> anyhow::Result<Done> {
+    fn body(&self) -> Body {
+        match self.args.content {
+            _ if self.args.raw => Body::Raw,
+            Some(Content::Text) => Body::Text,
+            Some(Content::Markdown) => Body::Markdown,
+            Some(Content::Json) | None => Body::Page,
+        }
+    }
+
+    /// Hands every page to a sink; damaged ones are reported.
+    fn walk<S: Sink + ?Sized>(
+        &self,
+        sink: &mut S,
+        damages: &mut Damages,
+        out: &mut Output,
+    ) -> anyhow::Result<Done> {
         let begun = self.store.cursor()?;
         let section = self.args.section.as_deref();
         let publisher = self.args.site.publisher_of(self.store, section)?;
@@ -211,12 +252,30 @@ impl Job<'_> {
         let selection = Selection { publisher, section, with_withheld: self.args.withheld };
         let mut pages = Pages::new(self.store, selection);
         let mut arc = ArcLane::new(self.store);
+        let training: BTreeMap<PublisherId, TrainingTerms> =
+            self.publishers.iter().map(|it| (it.id, TrainingTerms::of(it))).collect();
         let mut n_pages = 0;
-        while let Some((row, line)) = pages.next_page()? {
+        let mut n_damaged = 0;
+        while let Some(page) = pages.next_page()? {
+            let (row, line) = match page {
+                Ok(page) => page,
+                Err(damaged) => {
+                    n_damaged += 1;
+                    damages.note(&damaged, out);
+                    continue;
+                }
+            };
             let site = self.publishers.iter().find(|publisher| publisher.id == row.publisher);
-            let terms = Terms::of(&row, arc.of(&row)?.as_ref());
+            let trains = match training.get(&row.publisher) {
+                Some(training) => training.allows(self.store, &row.url)?,
+                None => None,
+            };
+            let terms = Terms::of(&row, arc.of(&row)?.as_ref(), trains);
             let site = site.map_or("", |publisher| publisher.origin.as_str());
-            sink.page(&Columns { site, row: &row, terms: &terms, line: line.as_deref() })?;
+            let line = line.as_deref();
+            let view = line.map(|line| view_of(&row.url, line)).transpose()?;
+            let view = view.as_ref();
+            sink.page(&Columns { site, row: &row, terms: &terms, line, view })?;
             n_pages += 1;
         }
         let mut is_still = true;
@@ -226,10 +285,37 @@ impl Job<'_> {
             let is_of_us = |id| publisher.is_none_or(|publisher| publisher == id);
             is_still &= !changes.events.iter().any(|event| is_of_us(event.publisher));
             cursor = changes.next;
-            if !changes.has_more || !is_still {
-                return Ok((n_pages, begun, is_still));
+            if changes.has_more && is_still {
+                continue;
+            }
+            if is_still && section.is_none() {
+                self.count(n_pages + n_damaged)?;
+            }
+            return Ok((n_pages, begun, is_still));
+        }
+    }
+
+    /// Compares the number of pages that were read with the number there are:
+    /// damage may hide pages.
+    fn count(&self, n_read: u64) -> anyhow::Result<()> {
+        let mut n_pages = 0;
+        for publisher in self.publishers {
+            // Counted again: pages without content may have come meanwhile.
+            let publisher = self.store.publisher(&publisher.origin)?;
+            let Some(publisher) = publisher else { return Ok(()) };
+            n_pages += publisher.pages;
+            if !self.args.withheld {
+                let census = self.store.census(publisher.id)?;
+                let withheld = census.iter().filter(|it| it.withheld.is_some());
+                n_pages = n_pages.saturating_sub(withheld.map(|it| it.pages).sum());
             }
         }
+        if n_read < n_pages {
+            let lost =
+                format!("{} of {n_pages} cannot be found", counted(n_pages - n_read, "page"));
+            return Err(Storage::Damaged(lost).into());
+        }
+        Ok(())
     }
 }
 

@@ -32,9 +32,9 @@ pub(crate) struct Args {
     /// Address of the page; of several, the address of the folder they share
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     url: String,
-    /// What to print; several pages are JSON Lines
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    format: Format,
+    /// What to print [default: json for one page, jsonl for several]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// What the input is [default: by its name, else HTML]
     #[arg(long, value_enum)]
     from: Option<From>,
@@ -64,11 +64,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The page as one line, as collections hold it
+    /// The page object as one JSON document; takes one page
     Json,
-    /// Markdown with front matter, links and emphasis kept
+    /// One page object per line, as collections hold it
+    Jsonl,
+    /// Markdown with front matter, links and emphasis kept; takes one page
     Markdown,
-    /// Plain text: what one would read aloud, without pictures and captions
+    /// Plain text without pictures and captions; takes one page
     Text,
 }
 
@@ -96,6 +98,13 @@ impl Job {
     }
 }
 
+impl Args {
+    /// The form that is asked for; without one, a page is a document and several are lines.
+    fn format(&self, is_single: bool) -> Format {
+        self.format.unwrap_or(if is_single { Format::Json } else { Format::Jsonl })
+    }
+}
+
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     one_stdin(&args.files)?;
     if let Some(charset) = &args.charset {
@@ -106,10 +115,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let jobs = jobs(args)?;
     let is_single = jobs.len() == 1 && args.files.iter().all(|path| !path.is_dir());
+    let format = args.format(is_single);
     anyhow::ensure!(
-        is_single || args.format == Format::Json || args.explain,
+        is_single || format == Format::Jsonl || args.explain,
         "several pages are printed as JSON Lines; --format {} takes one page",
-        if args.format == Format::Text { "text" } else { "markdown" },
+        format.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()),
     );
     let template = template(args, &jobs, out);
     let mut worst = Exit::Clean;
@@ -154,7 +164,7 @@ fn one(
         let rendered = render(command, job, bytes)?;
         let again = extract(&rendered, job.from, &options);
         if again.page.content.is_empty() {
-            out.say(format_args!("{}: the render command printed no text", job.name()));
+            out.warn(format_args!("{}: the render command printed no text", job.name()));
         } else {
             extraction = again;
         }
@@ -199,10 +209,10 @@ fn print(
         writeln!(out.data(), "confidence {:.2}", extraction.confidence)?;
         return Ok(());
     }
-    match args.format {
+    match args.format(is_single) {
         // What has no content cannot be a line of a collection.
-        Format::Json if extraction.page.content.is_empty() && !is_single => {}
-        Format::Json => writeln!(out.data(), "{}", extraction.page.to_line())?,
+        Format::Jsonl if extraction.page.content.is_empty() && !is_single => {}
+        Format::Json | Format::Jsonl => writeln!(out.data(), "{}", extraction.page.to_line())?,
         Format::Markdown => write!(out.data(), "{}", extraction.to_markdown())?,
         Format::Text => write!(out.data(), "{}", extraction.to_text())?,
     }

@@ -3,11 +3,12 @@
 use clap::ValueEnum;
 use rutter_fetch::Url;
 use rutter_finding::visible;
+use rutter_page::ReaderView;
 use rutter_store::{Store, Withheld};
 
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::replica::{StoreArgs, page_of};
+use crate::replica::{StoreArgs, view_of};
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -18,6 +19,9 @@ pub(crate) struct Args {
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
+    /// Print the stored line byte for byte, unsafe URLs included; implies JSON
+    #[arg(long, conflicts_with = "format")]
+    raw: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -27,19 +31,19 @@ pub(crate) struct Args {
 pub(crate) enum Format {
     /// Markdown with front matter
     Markdown,
-    /// The verified line, as the site published it
+    /// The page object as one JSON document
     Json,
     /// Plain text
     Text,
 }
 
 impl Format {
-    /// The page of a line in this form.
-    pub(crate) fn render(self, url: &str, line: &str) -> anyhow::Result<String> {
+    /// A page in this form.
+    pub(crate) fn render(self, view: &ReaderView<'_>) -> String {
         match self {
-            Self::Json => Ok(line.to_owned()),
-            Self::Markdown => Ok(page_of(url, line)?.to_markdown()),
-            Self::Text => Ok(page_of(url, line)?.to_text()),
+            Self::Json => view.line().into_owned(),
+            Self::Markdown => view.page.to_markdown(),
+            Self::Text => view.page.to_text(),
         }
     }
 }
@@ -53,29 +57,34 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let is_bare = Url::parse(&args.url).is_err();
     let url = if is_bare { format!("https://{}", args.url) } else { args.url.clone() };
     if let Some(line) = store.line(&url)? {
+        if args.raw {
+            out.exact(&line)?;
+            return Ok(Exit::Clean);
+        }
+        let text = args.format.render(&view_of(&url, &line)?);
         match args.format {
-            Format::Json => out.exact(&line)?,
-            format => write!(out.data(), "{}", format.render(&url, &line)?)?,
+            Format::Json => out.exact(&text)?,
+            Format::Markdown | Format::Text => out.text(&text)?,
         }
         return Ok(Exit::Clean);
     }
     if let Some(row) = store.page(&url)? {
         let why = row.withheld.map_or("", meaning);
-        out.say(format_args!("{}: withheld, {why}", visible(&row.url)));
+        out.warn(format_args!("{}: withheld, {why}", visible(&row.url)));
         let is_policy = matches!(row.withheld, Some(Withheld::Robots | Withheld::Consent));
         return Ok(if is_policy { Exit::Refused } else { Exit::Findings });
     }
     // A site may take a page out of what it delivers because it is closed.
     if store.arc_entry(&url)?.is_some_and(|arc| !arc.is_allowed) {
-        out.say(format_args!("{}: withheld, {}", visible(&url), meaning(Withheld::Consent)));
+        out.warn(format_args!("{}: withheld, {}", visible(&url), meaning(Withheld::Consent)));
         return Ok(Exit::Refused);
     }
     match store.tombstone(&url)? {
         Some(gone) => {
             let (url, at, cause) = (visible(&gone.url), gone.at, gone.cause.word());
-            out.say(format_args!("{url}: went away at {at} ({cause})"));
+            out.warn(format_args!("{url}: went away at {at} ({cause})"));
         }
-        None => out.say(format_args!("{}: not in the replica", visible(&url))),
+        None => out.warn(format_args!("{}: not in the replica", visible(&url))),
     }
     Ok(Exit::Findings)
 }
@@ -88,5 +97,7 @@ fn meaning(withheld: Withheld) -> &'static str {
         Withheld::Quota => "the site has used up its quota",
         Withheld::Foreign => "the address is not the site's own",
         Withheld::Fault => "its line was at fault",
+        Withheld::Shell => "the page is a shell: its content comes by a script or after a login",
+        Withheld::Scope => "it is outside the scope of the sync",
     }
 }

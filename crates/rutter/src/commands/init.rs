@@ -13,10 +13,6 @@ use crate::output::Output;
 use crate::site::generator::{self, Known};
 use crate::site::{self, Home};
 
-/// Where sites are built to, whoever builds them.
-const USUAL: [&str; 9] =
-    ["public", "dist", "build", "_site", "site", "out", "book", "_build/html", "html"];
-
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -74,7 +70,9 @@ fn find(args: &Args, here: &Path) -> Result<Found, Fault> {
     let site = match (&args.site, by_files) {
         (Some(site), _) => Some(site.clone()),
         (None, Some(generator)) => Some(generator.folder(here)),
-        (None, None) => site::built(here, &USUAL).or_else(|| site::built(here, &["."])),
+        (None, None) => {
+            site::built(here, &site::OUTPUT_FOLDERS).or_else(|| site::built(here, &["."]))
+        }
     };
     let site = site.ok_or_else(|| {
         let hint = "name its folder, as in `rutter init public`";
@@ -83,12 +81,8 @@ fn find(args: &Args, here: &Path) -> Result<Found, Fault> {
     let home = Home::read(&here.join(&site));
     let generator = by_files.or_else(|| generator::of_home(home.as_ref()?));
     let given = args.base_url.clone().map(|base| (base, "--base-url".to_owned()));
-    let base_url = given
-        .or_else(|| {
-            let (base, place) = site::base_url(&here.join(&site), home.as_ref())?;
-            Some((base, place.to_owned()))
-        })
-        .or_else(|| {
+    let base_url =
+        given.or_else(|| site::base_url(&here.join(&site), home.as_ref())).or_else(|| {
             let generator = generator?;
             Some((generator.base_url(here)?, format!("the settings of {}", generator.name())))
         });

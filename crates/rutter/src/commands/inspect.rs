@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use rutter_finding::{Mode, Report};
-use rutter_page::{Page, PageUrl, Timestamp};
+use rutter_page::{Page, PageUrl, ReaderView, Timestamp};
 use rutter_scp::{Coding, Options, Reader, Receipt, Record, Threads};
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::commands::{LimitArgs, bytes, one_stdin, parse_time, say_findings};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
+use crate::rows::{RowArgs, Rows};
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -35,9 +36,11 @@ pub(crate) struct Args {
     /// Show at most so many pages
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// JSON: one object per file, or per page with --pages or --content
+    /// With `--content` as JSON: lines byte for byte, unsafe URLs included
     #[arg(long)]
-    json: bool,
+    raw: bool,
+    #[command(flatten)]
+    rows: RowArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -52,12 +55,16 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     // Without a listing everything is counted, and nothing is shown.
     let limit = args.limit.filter(|_| args.shows_pages());
     let mut left = limit.unwrap_or(u64::MAX);
+    anyhow::ensure!(!args.raw || !args.rows.is_text(), "--raw is only for --format json and jsonl");
+    let mut rows = args.rows.rows(if args.shows_pages() { "pages" } else { "files" });
     for path in &args.files {
         let source = Source::new(path)?;
-        inspect(&source, args, &mut left, out).with_context(|| source.name().to_owned())?;
+        inspect(&source, args, &mut left, &mut rows, out)
+            .with_context(|| source.name().to_owned())?;
     }
+    rows.finish(out)?;
     if args.url.is_some() && left == limit.unwrap_or(u64::MAX) && left != 0 {
-        out.say("no page has this address");
+        out.warn("no page has this address");
         return Ok(Exit::Findings);
     }
     Ok(Exit::Clean)
@@ -79,21 +86,27 @@ impl Args {
     }
 }
 
-fn inspect(source: &Source, args: &Args, left: &mut u64, out: &mut Output) -> anyhow::Result<()> {
+fn inspect(
+    source: &Source,
+    args: &Args,
+    left: &mut u64,
+    rows: &mut Rows,
+    out: &mut Output,
+) -> anyhow::Result<()> {
     let mut report = Report::new(Mode::Lenient);
     let mut counts = Counts::default();
-    let receipt = read(source, args, left, &mut counts, &mut report, out);
+    let mut show = |record: &Record<'_>| show(record, args, rows, out);
+    let receipt = read(source, args, left, &mut counts, &mut report, &mut show);
     say_findings(source.name(), &report, out);
     if receipt.is_err() && args.shows_pages() {
-        out.say(format_args!("{}: failed, do not use the above", source.name()));
+        out.warn(format_args!("{}: failed, do not use the above", source.name()));
     }
     let receipt = receipt?;
-    match (args.shows_pages(), args.json) {
-        (true, _) => {}
-        (false, true) => writeln!(out.data(), "{}", counts.to_json(source.name(), &receipt))?,
-        (false, false) => counts.write(source.name(), &receipt, out)?,
+    match (args.shows_pages(), rows.is_text()) {
+        (true, _) => Ok(()),
+        (false, true) => counts.write(source.name(), &receipt, out),
+        (false, false) => rows.push(counts.to_json(source.name(), &receipt).to_string(), out),
     }
-    Ok(())
 }
 
 /// Reads a collection to its end, showing and counting what is asked for.
@@ -103,7 +116,7 @@ fn read(
     left: &mut u64,
     counts: &mut Counts,
     report: &mut Report,
-    out: &mut Output,
+    show: &mut dyn FnMut(&Record<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Receipt> {
     let (input, size) = source.open()?;
     let limits = args.limits.limits();
@@ -115,30 +128,33 @@ fn read(
         }
         *left -= 1;
         counts.see(&record.page);
-        if args.shows_pages() { show(&record, args, out) } else { Ok(()) }
+        if args.shows_pages() { show(&record) } else { Ok(()) }
     })? {
         shown?;
     }
     Ok(reader.finish_again(|| source.open().map(|(input, _)| input), report)?)
 }
 
-fn show(record: &Record<'_>, args: &Args, out: &mut Output) -> anyhow::Result<()> {
+fn show(record: &Record<'_>, args: &Args, rows: &mut Rows, out: &mut Output) -> anyhow::Result<()> {
     let page = &record.page;
-    let out = out.data();
-    match (args.json, args.shows_content()) {
-        (true, true) => writeln!(out, "{}", record.text)?,
+    match (!rows.is_text(), args.shows_content()) {
+        (true, true) if args.raw => rows.push(record.text.to_owned(), out)?,
+        (true, true) => match ReaderView::of(record.text)? {
+            Some(view) => rows.push(view.line().into_owned(), out)?,
+            None => rows.push(page.to_line(), out)?,
+        },
         (true, false) => {
             let object = json!({
                 "url": page.url.as_str(), "modified": page.modified, "title": &*page.title,
                 "language": page.language.as_str(), "blocks": page.content.len(),
                 "digest": record.digest().to_string(),
             });
-            writeln!(out, "{object}")?;
+            rows.push(object.to_string(), out)?;
         }
-        (false, true) => writeln!(out, "{}", page.to_markdown())?,
+        (false, true) => out.text(&format!("{}\n", page.to_markdown()))?,
         (false, false) => {
             let title = rutter_finding::visible(&page.title);
-            writeln!(out, "{}  {}  {title}", page.modified, page.url.key())?;
+            writeln!(out.data(), "{}  {}  {title}", page.modified, page.url.key())?;
         }
     }
     Ok(())

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let collections = collections(&args.collection)?;
     if let Some(name) = args.agent.as_deref().filter(|name| !agents::is_known(name)) {
         let name = quoted(name);
-        out.say(format_args!("hint: no agent and no kind of client is called {name}"));
+        out.warn(format_args!("hint: no agent and no kind of client is called {name}"));
     }
     let thresholds = Thresholds { has_collections: collections.is_some(), ..args.odd.thresholds() };
     let window = i64::from(args.window) * 3600;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     anyhow::ensure!(n_failed == 0 || 0 < n_read, "nothing could be read");
     if 0 < watch.late() {
         let late = counted(watch.late(), "request");
-        out.say(format_args!("{late} came too far out of order to be watched for odd clients"));
+        out.warn(format_args!("{late} came too far out of order to be watched for odd clients"));
     }
     if let Some(path) = &args.svg {
         std::fs::write(path, svg::chart(&summary)).with_context(|| path.display().to_string())?;
@@ -141,7 +141,7 @@ impl Reading {
                     // Some causes name the file already.
                     let why = format!("{error:#}");
                     let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(&why);
-                    out.say(format_args!("{name}: {why}"));
+                    out.warn(format_args!("{name}: {why}"));
                     n_failed += 1;
                     continue;
                 }
@@ -162,7 +162,7 @@ impl Reading {
                 Ok(false) => break,
                 Err((idx, error)) => {
                     let name = self.logs.get(idx).map_or("", |log| log.name.as_str());
-                    out.say(format_args!("{name}: {error}; what came before is counted"));
+                    out.warn(format_args!("{name}: {error}; what came before is counted"));
                     n_failed += 1;
                 }
             }
@@ -170,10 +170,10 @@ impl Reading {
         for Log { name, n_records, n_broken } in &self.logs {
             if SHOWN < *n_broken {
                 let more = counted(n_broken - SHOWN, "more line");
-                out.say(format_args!("{name}: {more} that could not be read"));
+                out.warn(format_args!("{name}: {more} that could not be read"));
             }
             if *n_records == 0 && 0 < *n_broken {
-                out.say(format_args!("{name}: no line is a request"));
+                out.warn(format_args!("{name}: no line is a request"));
                 n_failed += 1;
             }
         }
@@ -209,7 +209,7 @@ impl Reading {
                 log.n_broken += 1;
                 if log.n_broken <= SHOWN {
                     let start = String::from_utf8_lossy(bytes.get(..240).unwrap_or(bytes));
-                    out.say(format_args!("{}: line {line}: {why}: {}", log.name, quoted(&start)));
+                    out.warn(format_args!("{}: line {line}: {why}: {}", log.name, quoted(&start)));
                 }
             }
         }

@@ -47,6 +47,7 @@ enum DocsPart {
     Config,
     Schema,
     EntitySchema,
+    JsonOutputs,
 }
 
 pub(crate) fn completions(args: &CompletionArgs, out: &mut Output) -> anyhow::Result<Exit> {
@@ -75,6 +76,7 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         DocsPart::Config => document::page(),
         DocsPart::Schema => document::schema(),
         DocsPart::EntitySchema => entity::schema(),
+        DocsPart::JsonOutputs => json_outputs(),
     };
     out.data().write_all(text.as_bytes())?;
     Ok(Exit::Clean)
@@ -127,5 +129,41 @@ fn describe(command: &mut Command, text: &mut String) {
         if !sub.is_hide_set() && sub.get_name() != "help" {
             describe(sub, text);
         }
+    }
+}
+
+/// Every command line that asks for JSON, one per line, as the arguments have them: `--json`, and
+/// each `json` and `jsonl` of an option called `--format` or `--...-format`. `--json` is not
+/// listed where `--format json` means the same.
+fn json_outputs() -> String {
+    let mut text = String::new();
+    let mut command = Cli::command();
+    command.build();
+    push_json_outputs(&command, "", &mut text);
+    text
+}
+
+fn push_json_outputs(command: &Command, name: &str, text: &mut String) {
+    let mut by_format = Vec::new();
+    let mut has_json_flag = false;
+    for arg in command.get_arguments() {
+        let Some(long) = arg.get_long() else { continue };
+        has_json_flag |= long == "json";
+        if long.ends_with("format") {
+            let values = arg.get_possible_values();
+            let values = values.iter().map(clap::builder::PossibleValue::get_name);
+            let json = values.filter(|value| value.starts_with("json"));
+            by_format.extend(json.map(|value| format!("--{long} {value}")));
+        }
+    }
+    if has_json_flag && !by_format.iter().any(|option| option == "--format json") {
+        by_format.push("--json".to_owned());
+    }
+    for option in by_format {
+        let _ = writeln!(text, "{name} {option}");
+    }
+    for sub in command.get_subcommands() {
+        let gap = if name.is_empty() { "" } else { " " };
+        push_json_outputs(sub, &format!("{name}{gap}{}", sub.get_name()), text);
     }
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
+use crate::rows::{RowArgs, Rows};
 
 /// What the arguments say.
 #[derive(Debug, clap::Args)]
@@ -24,9 +25,8 @@ pub(crate) struct Args {
     /// Addresses or paths to ask about; `-` reads them from standard input, a line each
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
-    /// Print one JSON object per address
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    rows: RowArgs,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
@@ -43,9 +43,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     input.take(most).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;
     let robots = Robots::parse(&bytes);
     let mut exit = Exit::Clean;
+    let mut rows = args.rows.rows("urls");
     for url in &args.urls {
         if url != "-" {
-            exit = exit.max(answer(args, &robots, url, out)?);
+            exit = exit.max(answer(args, &robots, url, &mut rows, out)?);
             continue;
         }
         let mut input = io::stdin().lock();
@@ -54,18 +55,25 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             let url = String::from_utf8_lossy(&line);
             let url = url.trim();
             if !url.is_empty() {
-                exit = exit.max(answer(args, &robots, url, out)?);
+                exit = exit.max(answer(args, &robots, url, &mut rows, out)?);
             }
             line.clear();
         }
     }
+    rows.finish(out)?;
     Ok(exit)
 }
 
 /// Prints one answer.
-fn answer(args: &Args, robots: &Robots, url: &str, out: &mut Output) -> anyhow::Result<Exit> {
+fn answer(
+    args: &Args,
+    robots: &Robots,
+    url: &str,
+    rows: &mut Rows,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
     let Verdict { is_allowed, rule } = robots.verdict(&args.agent, url);
-    if args.json {
+    if !rows.is_text() {
         let answer = json!({
             "url": url,
             "agent": args.agent,
@@ -73,7 +81,7 @@ fn answer(args: &Args, robots: &Robots, url: &str, out: &mut Output) -> anyhow::
             "line": rule.map(|rule| rule.line),
             "rule": rule.map(written),
         });
-        writeln!(out.data(), "{answer}")?;
+        rows.push(answer.to_string(), out)?;
     } else {
         let word = if is_allowed { "allow" } else { "deny" };
         let why = rule.map_or("no rule".to_owned(), |rule| {

@@ -93,9 +93,9 @@ pub(crate) struct Args {
     /// File for the access log; `-` is standard output, `off` is nowhere
     #[arg(long, value_name = "FILE", default_value = "-")]
     access_log: PathBuf,
-    /// How its lines look: the combined format, or JSON
-    #[arg(long, value_enum, default_value_t = Form::Text)]
-    log_form: Form,
+    /// Form of its lines
+    #[arg(long, alias = "log-form", value_enum, default_value_t = Form::Text)]
+    log_format: Form,
     /// Watch nobody: odd clients are not told, agents are not counted
     #[arg(long)]
     no_watch: bool,
@@ -119,8 +119,11 @@ enum Header {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Form {
+    /// The combined format of Apache and nginx
     Text,
-    Json,
+    /// One JSON object per line
+    #[value(alias = "json")]
+    Jsonl,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
@@ -210,7 +213,7 @@ fn say_closed(site: &Site, out: &mut Output) {
             "{paths}, {tokens}: pages as the ARC sitemap marks them, nothing beside them"
         )),
         ClosedBy::Nobody => {
-            out.say("no page is closed: no served.json and no ARC sitemap that can be read");
+            out.warn("no page is closed: no served.json and no ARC sitemap that can be read");
         }
     }
 }
@@ -382,9 +385,9 @@ fn log(args: &Args, aside: &Aside) -> anyhow::Result<Option<Arc<LogWriter>>> {
     if args.access_log.as_os_str() == "off" {
         return Ok(None);
     }
-    let form = match args.log_form {
+    let form = match args.log_format {
         Form::Text => LogForm::Text,
-        Form::Json => LogForm::Json,
+        Form::Jsonl => LogForm::Json,
     };
     let log = LogWriter::new(form, target(&args.access_log)?)?;
     let aside = aside.clone();

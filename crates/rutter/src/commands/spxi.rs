@@ -70,6 +70,9 @@ impl SiteArgs {
         for remark in &settled.remarks {
             out.say(remark);
         }
+        for warning in &settled.warnings {
+            out.warn(format_args!("warning: {warning}"));
+        }
         Ok(settled)
     }
 }

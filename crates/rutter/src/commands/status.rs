@@ -1,9 +1,13 @@
-//! `rutter status`: what a replica holds, and how far it is.
+//! `rutter status`: what a replica holds, and how fresh it is.
+//!
+//! Output: one table with a row for each site; with `--site` the sections, sources and the last
+//! collection of that site too.
 
 use std::fs;
 
 use rutter_finding::visible;
-use rutter_store::{Census, Publisher, Section, Store, Taken};
+use rutter_page::Timestamp;
+use rutter_store::{Census, Forgotten, Publisher, Section, SiteRecords, Store, Taken, VisitRecord};
 use serde_json::{Value, json};
 
 use crate::commands::{bytes, counted};
@@ -29,6 +33,7 @@ struct Standing {
     census: Vec<Census>,
     sections: Vec<Section>,
     last: Option<Taken>,
+    visit: Option<VisitRecord>,
     n_entities: usize,
 }
 
@@ -46,6 +51,7 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             census: store.census(id)?,
             sections: store.sections(id)?,
             last: store.taken(id, 1)?.pop(),
+            visit: store.last_visit(id)?,
             n_entities: store.entities(id)?.len(),
         });
     }
@@ -58,6 +64,20 @@ impl Standing {
     fn withheld(&self) -> u64 {
         self.census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
     }
+
+    /// Everything up to this moment is here: the mark of the section that is furthest behind.
+    fn fresh_as_of(&self) -> Option<Timestamp> {
+        self.sections.iter().map(|section| section.mark).min()
+    }
+
+    /// Sections with a collection that waits, because it would delete more than half.
+    fn held(&self) -> usize {
+        self.sections.iter().filter(|section| section.held.is_some()).count()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.visit.iter().flat_map(|visit| visit.left_out.values()).sum()
+    }
 }
 
 fn write_json(
@@ -68,6 +88,10 @@ fn write_json(
 ) -> anyhow::Result<()> {
     let history = store.history()?;
     let sites: Vec<Value> = standings.iter().map(site_json).collect();
+    let forgotten: Vec<Value> = forgotten(args, store)?
+        .into_iter()
+        .map(|it| json!({ "site": it.origin, "at": it.at, "pages": it.pages }))
+        .collect();
     let answer = json!({
         "version": 1,
         "store": args.store.path().to_string_lossy(),
@@ -79,12 +103,29 @@ fn write_json(
         },
         "unindexed": store.unindexed()?,
         "sites": sites,
+        "forgotten": forgotten,
     });
     out.exact(&serde_json::to_string_pretty(&answer)?)
 }
 
+/// Sites that were forgotten; of no interest where one site is asked for.
+fn forgotten(args: &Args, store: &dyn Store) -> anyhow::Result<Vec<Forgotten>> {
+    Ok(if args.site.site.is_some() { Vec::new() } else { store.forgotten()? })
+}
+
 fn site_json(standing: &Standing) -> Value {
-    let Standing { publisher, census, sections, last, n_entities } = standing;
+    let Standing { publisher, census, sections, last, visit, n_entities } = standing;
+    let visit = visit.as_ref().map(|visit| {
+        json!({
+            "at": visit.at,
+            "result": visit.result,
+            "method": visit.method,
+            "error": visit.error,
+            "requests": visit.requests,
+            "bytes": visit.bytes,
+            "left_out": visit.left_out,
+        })
+    });
     let pages: Vec<Value> = census
         .iter()
         .map(|it| {
@@ -127,6 +168,10 @@ fn site_json(standing: &Standing) -> Value {
         "census": pages,
         "sections": sections,
         "last": last,
+        "last_visit": visit,
+        "fresh_as_of": standing.fresh_as_of(),
+        "held": standing.held(),
+        "left_out": standing.left_out(),
         "entities": n_entities,
         "paused_until": publisher.paused_until,
         "busy": publisher.lease.as_ref().map(|(holder, until)| json!({ "holder": holder, "until": until })),
@@ -153,15 +198,77 @@ fn write_text(
         Some(n) => format!("{} behind", counted(n, "event")),
     };
     writeln!(data, "full text  {index}")?;
-    for standing in standings {
-        site_text(standing, data)?;
+    if !standings.is_empty() {
+        writeln!(data)?;
+        table(standings, data)?;
+    }
+    for Forgotten { origin, at, pages } in forgotten(args, store)? {
+        let pages = counted(pages, "page");
+        writeln!(data, "forgotten  {} at {at}, {pages}", visible(&origin))?;
+    }
+    if args.site.site.is_some() {
+        for standing in standings {
+            site_text(standing, data)?;
+        }
+    }
+    Ok(())
+}
+
+/// One row for each site, columns aligned, and its error below.
+fn table(standings: &[Standing], data: &mut dyn std::io::Write) -> anyhow::Result<()> {
+    const HEAD: [&str; 8] =
+        ["site", "pages", "withheld", "left out", "held", "last visit", "result", "fresh as of"];
+    let dash = || "-".to_owned();
+    let rows: Vec<[String; 8]> = standings
+        .iter()
+        .map(|standing| {
+            let visit = standing.visit.as_ref();
+            [
+                visible(&standing.publisher.origin),
+                standing.publisher.pages.to_string(),
+                standing.withheld().to_string(),
+                standing.left_out().to_string(),
+                standing.held().to_string(),
+                visit.map_or_else(dash, |visit| visit.at.to_string()),
+                visit.map_or_else(dash, |visit| visible(&visit.result)),
+                standing.fresh_as_of().map_or_else(dash, |time| time.to_string()),
+            ]
+        })
+        .collect();
+    let heads = HEAD.map(str::to_owned);
+    let widths: Vec<usize> = (0..HEAD.len())
+        .map(|at| {
+            let cells = rows.iter().chain([&heads]).filter_map(|row| row.get(at));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |cells: &[String; 8]| -> String {
+        let cells = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
+            // Numbers to the right.
+            if (1..=4).contains(&at) {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    writeln!(data, "{}", line(&heads))?;
+    for (row, standing) in rows.iter().zip(standings) {
+        writeln!(data, "{}", line(row))?;
+        if let Some(error) = standing.visit.as_ref().and_then(|visit| visit.error.as_ref()) {
+            writeln!(data, "  {}", visible(error))?;
+        }
     }
     Ok(())
 }
 
 fn site_text(standing: &Standing, data: &mut dyn std::io::Write) -> anyhow::Result<()> {
-    let Standing { publisher, census, sections, last, n_entities } = standing;
+    let Standing { publisher, census, sections, last, visit, n_entities } = standing;
     writeln!(data, "\n{}", visible(&publisher.origin))?;
+    for (reason, n) in visit.iter().flat_map(|visit| &visit.left_out) {
+        writeln!(data, "  left out {n} ({})", visible(reason))?;
+    }
     let (pages, size) = (counted(publisher.pages, "page"), bytes(publisher.bytes));
     writeln!(data, "  pages    {pages}, {size}")?;
     for Census { source, withheld, pages } in census {

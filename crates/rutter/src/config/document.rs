@@ -96,7 +96,7 @@ pub(crate) fn page() -> String {
 const ENTITIES: &str = "
 ## Entities
 
-An entity is a table `[[entities]]` of `rutter.toml`, or a file of the folder `entities` beside it with the same keys at its top; `rutter spxi new NAME` writes such a file, [entity.schema.json](entity.schema.json) is its schema.
+An entity is a table `[[entities]]` of `rutter.toml`, or a file of the folder `entities` beside it with the same keys at its top; `rutter spxi new NAME` writes such a file, [entity.schema.json](schemas/entity.schema.json) is its schema.
 With at least one entity and `kernel` in `[spxi]`, `rutter build` writes `spxi-index.jsonld`; see [spxi.md](spxi.md).
 
 ";
@@ -115,7 +115,7 @@ What is set stands in `rutter.toml` at the root of the repository, in `RUTTER_*`
 - A list on the command line is given by repeating the flag; in a variable, its parts stand between commas. A list replaces the weaker one, it does not add to it.
 - A table of a list is a text there: `docs=/docs/` is a section, `/docs/=0.8` a priority, `https://www.example.org/api;auth=bearer;rate=10/m` an endpoint, `Example Search;user-agent=ExampleBot;purposes=search+answers` a consumer.
 - A variable that is set to nothing does not count.
-- Editors that know JSON Schema find one in [rutter.schema.json](rutter.schema.json).
+- Editors that know JSON Schema find one in [rutter.schema.json](schemas/rutter.schema.json).
 
 ## Top of the file
 ";
@@ -184,6 +184,7 @@ fn example(key: &Key) -> String {
     let text = match (key.name, key.shape) {
         ("exclude", _) => return r#"["drafts/", "*.print.html"]"#.to_owned(),
         ("restricted", _) => return r#"["/members/"]"#.to_owned(),
+        ("git-sources", _) => return r#"["content/{path}.md"]"#.to_owned(),
         ("replace", _) => return r#"["sitemap.xml"]"#.to_owned(),
         ("unlisted", _) => return r#"["/internal/"]"#.to_owned(),
         ("approved", _) => return r#"["/join/"]"#.to_owned(),
@@ -191,6 +192,7 @@ fn example(key: &Key) -> String {
         ("retention-days", _) => return "90".to_owned(),
         ("delete-on-removal", _) => return "true".to_owned(),
         ("crawl-delay", _) => return "1".to_owned(),
+        ("llms-full-bytes", _) => return "4000000".to_owned(),
         ("threads", _) => return "4".to_owned(),
         (_, Shape::Switch | Shape::Days) => return key.default.to_owned(),
         (_, Shape::Tables(form)) => return format!("[{}]", form.example.0),

@@ -336,7 +336,7 @@ impl Choice for Twins {
 }
 
 impl Choice for Oversize {
-    const ALL: &'static [(&'static str, Self)] = &[("stop", Self::Stop), ("omit", Self::Omit)];
+    const ALL: &'static [(&'static str, Self)] = &[("merge", Self::Merge), ("stop", Self::Stop)];
 }
 
 impl Choice for Host {

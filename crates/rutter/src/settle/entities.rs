@@ -113,7 +113,7 @@ fn settled(stated: &Stated, base: &Base) -> Result<Declared, Fault> {
         None => stated.page.clone(),
     };
     let (address, fragment) = page.split_once('#').unwrap_or((&page, ""));
-    let url = PageUrl::parse(address).ok().map(|url| url.key().to_owned());
+    let url = PageUrl::parse(address).ok().map(|url| without_index(url.key()).to_owned());
     let Some(url) = url.filter(|url| url.starts_with(base.as_str())) else {
         let (name, page) = (stated.name(), &stated.page);
         let what = format_args!("entity `{name}`: page {page} is not below {}", base.as_str());
@@ -122,6 +122,16 @@ fn settled(stated: &Stated, base: &Base) -> Result<Declared, Fault> {
     let id = if fragment.is_empty() { url } else { format!("{url}#{fragment}") };
     let entity = Entity { id: Some(id), ..stated.declared.entity.clone() };
     Ok(Declared { entity, ..stated.declared.clone() })
+}
+
+/// The address of a folder for that of its index file: a build gives
+/// `/museum/index.html` the address `/museum/`.
+fn without_index(url: &str) -> &str {
+    let (folder, name) = url.rsplit_once('/').unwrap_or((url, ""));
+    match name {
+        "index.html" | "index.htm" | "index.xhtml" => url.get(..=folder.len()).unwrap_or(url),
+        _ => url,
+    }
 }
 
 /// Two entities need two addresses, and a surface protects entities there are.
@@ -160,4 +170,22 @@ fn check_names(entities: &[Declared], places: &[By], written: &Written) -> Resul
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_file_of_a_folder_is_the_page_of_the_folder() {
+        for (url, page) in [
+            ("https://h.example/index.html", "https://h.example/"),
+            ("https://h.example/museum/index.htm", "https://h.example/museum/"),
+            ("https://h.example/museum/", "https://h.example/museum/"),
+            ("https://h.example/myindex.html", "https://h.example/myindex.html"),
+            ("https://h.example/index.html/", "https://h.example/index.html/"),
+        ] {
+            assert_eq!(without_index(url), page);
+        }
+    }
 }

@@ -56,6 +56,7 @@ fn ours_defaults_are_documented_as_they_are() {
         ("robots_line", "arc_robots_line"),
         ("checksum: Content", "arc_checksum: content"),
         ("unlisted", "arc_unlisted"),
+        ("lists_restricted", "arc_list_restricted"),
         ("approved: ", "arc_approved: "),
         ("days: ", "arc_days: "),
         ("private: ", "arc_private: "),
@@ -85,10 +86,13 @@ summary = "A harbour"
 language = "en"
 exclude = ["drafts/"]
 restricted = ["/members/"]
-oversize = "omit"
+oversize = "stop"
 update = "daily"
 git-dates = true
+git-sources = ["texts/{path}.md"]
 trust-mtime = true
+purge = true
+allow-mass-delete = true
 replace = ["robots.txt"]
 threads = 3
 [[sections]]
@@ -105,6 +109,8 @@ chain = false
 robots = false
 crawl-delay = 2
 llms = false
+llms-full = true
+llms-full-bytes = 1000
 arc = false
 spxi = true
 twins = "off"
@@ -116,6 +122,7 @@ checksum = "html"
 crawl-rate = "1/s"
 contact = "office@harbour.example"
 unlisted = ["/internal/"]
+list-restricted = true
 approved = ["/join/"]
 priorities = [{ prefix = "/docs/", priority = 0.8 }, { prefix = "/", priority = 1 }]
 private = true
@@ -181,6 +188,7 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
         out: Some(root.join("whole")),
         state: root.join("memory"),
         previous: Some("old".into()),
+        generator: None,
         base: Base::parse("https://harbour.example/").unwrap(),
         now,
         name: Some("Selk".to_owned()),
@@ -190,7 +198,7 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
         exclude: vec![Glob::new("drafts/")],
         restricted: vec!["/members/".to_owned()],
         sections: vec![SectionRule { name: "docs".to_owned(), prefix: "/docs/".to_owned() }],
-        oversize: Oversize::Omit,
+        oversize: Oversize::Stop,
         update: Frequency::Daily,
         layers: Layers {
             sitemap: false,
@@ -203,6 +211,8 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
             robots: false,
             crawl_delay: Some(2.0),
             llms: false,
+            llms_full: true,
+            llms_full_bytes: 1000,
             arc: false,
             spxi: true,
             twins: Twins::Off,
@@ -217,8 +227,13 @@ fn everything(root: &Path, now: Timestamp) -> Plan {
             acknowledged: vec!["HT001 /a#b".to_owned(), "key in /c".to_owned()],
         },
         git_dates: true,
+        git_root: Some(root.to_owned()),
+        git_sources: vec!["texts/{path}.md".to_owned()],
         reread: true,
         trust_mtime: true,
+        redate: true,
+        purge: true,
+        allow_mass_delete: true,
         force: true,
         replace: vec!["robots.txt".to_owned()],
         changed_list: Some("list".into()),
@@ -295,6 +310,7 @@ fn everything_of_arc() -> Arc {
         crawl_rate: Some("1/s".to_owned()),
         contact: Some("office@harbour.example".to_owned()),
         unlisted: vec!["/internal/".to_owned()],
+        lists_restricted: true,
         approved: vec!["/join/".to_owned()],
         priorities: vec![("/docs/".to_owned(), 0.8), ("/".to_owned(), 1.0)],
         private: true,
@@ -331,6 +347,7 @@ fn ours_every_setting_reaches_the_plan() {
         previous: Some("old".into()),
         changed_list: Some("list".into()),
         force: true,
+        redate: true,
         reread: true,
     };
     let now = Timestamp::from_unix_seconds(7).unwrap();
@@ -416,6 +433,21 @@ fn ours_the_address_is_found_or_asked_for() {
     assert_eq!(found.remarks, ["base URL https://harbour.example/ found in CNAME"]);
 }
 
+#[test] // SCP-196
+fn warns_about_a_base_url_that_is_not_https_unless_it_is_loopback() {
+    let folder = stage();
+    let warnings = |base: &str| {
+        let text = format!("site = \"public\"\nbase-url = \"{base}\"\n");
+        settled(folder.path(), &text).unwrap().warnings
+    };
+    let wanted = "base URL http://harbour.example/ is not https: readers refuse sitemaps and \
+                  collections without it (SCP-196)";
+    assert_eq!(warnings("http://harbour.example"), [wanted]);
+    for base in ["https://harbour.example", "http://127.0.0.1:8080", "http://docs.localhost"] {
+        assert!(warnings(base).is_empty(), "{base}");
+    }
+}
+
 #[test]
 fn ours_what_cannot_be_meant_is_refused() {
     let folder = stage();
@@ -440,6 +472,10 @@ fn ours_what_cannot_be_meant_is_refused() {
         (
             format!("{SITE}restricted = [\"members\"]"),
             "rutter.toml:3:1: restricted: `members` does not begin with a slash",
+        ),
+        (
+            format!("{SITE}restricted = [\"/members/*\"]"),
+            "rutter.toml:3:1: restricted: `/members/*` has a `*`; a prefix covers everything below it",
         ),
         (
             format!("{SITE}[arc]\nunlisted = [\"/a/\", \"internal\"]"),

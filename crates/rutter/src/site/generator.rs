@@ -27,6 +27,8 @@ pub(crate) struct Generator {
     build: &'static str,
     /// Settings that hold the site's address, and the path below it.
     address: (&'static str, &'static str),
+    /// Folders below its root that may hold the sources of pages.
+    sources: &'static [&'static str],
 }
 
 /// A generator, and where in the repository it was found.
@@ -53,6 +55,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "{cd}npm ci && npm run build",
         address: ("url", "baseUrl"),
+        sources: &["docs", "blog", "src/pages", "pages", "."],
     },
     Generator {
         name: "VitePress",
@@ -69,6 +72,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "npm ci && npx vitepress build {here}",
         address: ("hostname", ""),
+        sources: &[".", "src", "docs"],
     },
     Generator {
         name: "Astro",
@@ -85,6 +89,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "outDir",
         build: "npm ci && npm run build",
         address: ("site", "base"),
+        sources: &["src/content/docs", "src/pages", "src/content"],
     },
     Generator {
         name: "Next.js",
@@ -96,6 +101,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "npm ci && npm run build",
         address: ("", ""),
+        sources: &["app", "pages", "src/app", "src/pages"],
     },
     Generator {
         name: "Eleventy",
@@ -113,6 +119,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "npm ci && npx eleventy",
         address: ("", ""),
+        sources: &[".", "src", "content"],
     },
     Generator {
         name: "Hexo",
@@ -124,6 +131,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "npm ci && npx hexo generate",
         address: ("", ""),
+        sources: &["source", "source/_posts"],
     },
     Generator {
         name: "MkDocs",
@@ -135,6 +143,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "site_dir",
         build: "mkdocs build",
         address: ("site_url", ""),
+        sources: &["docs"],
     },
     Generator {
         name: "mdBook",
@@ -146,6 +155,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "build-dir",
         build: "mdbook build {here}",
         address: ("", ""),
+        sources: &["src"],
     },
     Generator {
         name: "Hugo",
@@ -169,6 +179,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "publishDir",
         build: "hugo",
         address: ("baseURL", ""),
+        sources: &["content"],
     },
     Generator {
         name: "Zola",
@@ -180,6 +191,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "output_dir",
         build: "zola build",
         address: ("base_url", ""),
+        sources: &["content"],
     },
     Generator {
         name: "Jekyll",
@@ -191,6 +203,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "destination",
         build: "{cd}bundle install && bundle exec jekyll build",
         address: ("url", "baseurl"),
+        sources: &[".", "_posts", "_pages", "_docs"],
     },
     Generator {
         name: "Sphinx",
@@ -202,6 +215,7 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "sphinx-build -M html {here} {root}_build",
         address: ("html_baseurl", ""),
+        sources: &[".", "source"],
     },
     Generator {
         name: "Sphinx",
@@ -213,8 +227,40 @@ const GENERATORS: &[Generator] = &[
         folder_key: "",
         build: "sphinx-build -M html {root}source {root}build",
         address: ("html_baseurl", ""),
+        sources: &[".", "source"],
     },
 ];
+
+/// How many folders above a site are searched for the generator's settings.
+const MOST_ABOVE: usize = 4;
+
+/// The generator of a built site, with the folder of its settings where that
+/// is found: above the site, as the folder whose settings name the site as
+/// their output.
+pub(crate) fn of_site(site: &Path, home: Option<&Home>) -> Option<rutter_build::Generator> {
+    let real = site.canonicalize().ok()?;
+    let made = home.and_then(of_home);
+    let above = real.ancestors().skip(1).take(MOST_ABOVE);
+    let found =
+        above.filter_map(|folder| Some((folder, of_folder(folder)?))).find(|(folder, it)| {
+            let is_output =
+                folder.join(it.folder(folder)).canonicalize().is_ok_and(|it| it == real);
+            is_output || made.is_some_and(|made| made.name() == it.name())
+        });
+    let sources = |it: Known| it.generator.sources.iter().map(|name| (*name).to_owned()).collect();
+    match (found, made) {
+        (Some((folder, it)), _) => Some(rutter_build::Generator {
+            name: it.name().to_owned(),
+            root: Some(folder.join(it.root)),
+            sources: sources(it),
+        }),
+        (None, Some(it)) => {
+            let name = it.name().to_owned();
+            Some(rutter_build::Generator { name, root: None, sources: sources(it) })
+        }
+        (None, None) => None,
+    }
+}
 
 /// Tells the generator by its files in a folder.
 pub(crate) fn of_folder(folder: &Path) -> Option<Known> {

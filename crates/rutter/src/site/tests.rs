@@ -20,7 +20,7 @@ fn name_of(files: &[(&str, &str)]) -> Option<&'static str> {
     of_folder(folder(files).path()).map(Known::name)
 }
 
-fn found(files: &[(&str, &str)]) -> Option<(String, &'static str)> {
+fn found(files: &[(&str, &str)]) -> Option<(String, String)> {
     let folder = folder(files);
     let home = Home::read(folder.path());
     let (base, place) = base_url(folder.path(), home.as_ref())?;
@@ -149,10 +149,17 @@ fn ours_the_address_is_found_in_the_site() {
     let deep = link("https://selk.example/docs/index.html");
     let other = sitemap("https://other.example/");
     for (files, wanted) in [
-        (vec![cname, ("index.html", &deep)], Some(("https://selk.example/", "CNAME"))),
+        (
+            vec![cname, ("index.html", &deep)],
+            Some(("https://selk.example/", "CNAME and the canonical link of the home page")),
+        ),
+        (vec![("index.html", deep.as_str())], Some(("https://selk.example/docs/", home))),
         (
             vec![("index.html", deep.as_str()), ("sitemap.xml", &other)],
-            Some(("https://selk.example/docs/", home)),
+            Some((
+                "https://other.example/",
+                "sitemap.xml; the canonical link of the home page says https://selk.example",
+            )),
         ),
         (
             vec![("index.html", "a"), ("sitemap.xml", &other)],
@@ -165,7 +172,7 @@ fn ours_the_address_is_found_in_the_site() {
         (vec![("index.html", "<p>a")], None),
         (vec![], None),
     ] {
-        let wanted = wanted.map(|(base, place)| (base.to_owned(), place));
+        let wanted = wanted.map(|(base, place)| (base.to_owned(), place.to_owned()));
         assert_eq!(found(&files), wanted, "{files:?}");
     }
 }

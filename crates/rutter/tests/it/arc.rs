@@ -61,6 +61,18 @@ fn sitemap(folder: &Path) -> Value {
     document(folder, "arc-sitemap.json")
 }
 
+#[test] // ARC-028 ARC-029 ARC-030 ARC-031
+fn example_site_publishes_its_policy() {
+    let folder = stage();
+    run("rutter build examples/harbour --out target/public --state target/state", folder.path());
+    let policy = document(folder.path(), ".well-known/arc-policy.json");
+    assert_eq!(policy["access"]["default"], "allow");
+    assert_eq!(policy["retention"]["delete_on_removal"], true);
+    assert_eq!(policy["approved_consumers"][0]["name"], "Selk Search");
+    let said = run("rutter check target/public --state target/state", folder.path());
+    assert!(!said.contains("AR08"), "{said}");
+}
+
 fn document(folder: &Path, name: &str) -> Value {
     let bytes = fs::read(folder.join("target/public").join(name)).unwrap();
     serde_json::from_slice(&bytes).unwrap()
@@ -137,7 +149,7 @@ fn spec_what_a_build_publishes_is_valid_and_the_same_in_every_form() {
     assert_eq!((clean.count(), said.lines().count()), (n_files, n_files + 1), "{said}");
 }
 
-#[test] // ARC-001 ARC-002 ARC-055
+#[test] // ARC-001 ARC-002 ARC-054 ARC-055
 fn spec_entries_say_what_pages_say_of_themselves() {
     let folder = built("");
     let sitemap = sitemap(folder.path());
@@ -147,6 +159,7 @@ fn spec_entries_say_what_pages_say_of_themselves() {
         let snapshot: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(entry(&sitemap, path)["ai_snapshot"], snapshot);
         assert_eq!(entry(&sitemap, path)["ai_summary"], snapshot["summary"]);
+        assert!(snapshot["summary"].as_str().is_some_and(|it| !it.is_empty()), "{path}");
     }
     let plans = &entry(&sitemap, "shop/tide-table-2027.html")["ai_snapshot"]["sections"][0];
     assert_eq!(plans["groups"][2]["price"], "€4.00 a year, including tax");

@@ -87,7 +87,7 @@ pub(crate) static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let more = "restricted = [\"/museum/members\"]\n\
                 sections = [{ name = \"blog\", prefix = \"/blog/\" }, { name = \"shop\", prefix = \"/shop/\" }]\n";
     text = text.replacen("base-url", &format!("{more}base-url"), 1);
-    text.push_str("\n[policy]\naccess = \"allow\"\nretention-days = 30\nconsumers = []\n[layers]\ninject = true\n");
+    text.push_str("\n[layers]\ninject = true\n");
     let spxi = "[spxi]\nprotocol-doi = \"10.5281/zenodo.1234567\"\nkernel-doi = \"10.5281/zenodo.7654321\"\n";
     text = text.replacen("[spxi]\n", spxi, 1);
     fs::write(&config, text).unwrap();
@@ -96,11 +96,14 @@ pub(crate) static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let page = fs::read_to_string(&visit).unwrap();
     let about = "<meta name=\"description\" content=\"When the museum is open, what it costs, how to get in.\">\n</head>";
     fs::write(&visit, page.replacen("</head>", about, 1)).unwrap();
-    for name in ["port-selk", "tides-api"] {
+    for name in ["harbour-museum", "port-selk", "tides-api"] {
         let path = folder.path().join(format!("entities/{name}.toml"));
-        let mut text = fs::read_to_string(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut text = format!("basin-state = \"contested\"\nbdr = 0.4\n{text}");
         let more = "\n[[collisions]]\nwith = \"Selk (river)\"\ndiffers = \"A river, not what lies at its mouth.\"\nrisk = \"low\"\n";
-        text.push_str(more);
+        if name != "harbour-museum" {
+            text.push_str(more);
+        }
         fs::write(&path, text).unwrap();
     }
     build(folder.path(), TIMES[0]);

@@ -1,8 +1,10 @@
-//! A build that is killed leaves the old site or the new one.
+//! A build that is killed, or whose disk fails, leaves the old site or the new
+//! one, and the next build finishes the work.
 //!
-//! `KILLS=200 cargo test -p rutter kill` kills it more often; `STRACE=1` kills
-//! it at system calls that move or remove files, one after another, which
-//! needs strace.
+//! `KILLS=200 cargo test -p rutter kill` kills it more often. `STRACE=1` kills
+//! it at system calls that move or remove files, one after another, and makes
+//! every k-th call that changes a file fail (`EVERY` is k, default 1); without
+//! it, a few failures are tried where strace is installed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -67,15 +69,7 @@ fn ours_a_killed_build_is_old_or_new_and_never_names_what_is_not_there() {
             for step in 0.. {
                 let when = 1 + step * 5;
                 let inject = format!("inject={calls}:signal=SIGKILL:when={when}");
-                let is_through = scene.kill(&mut sum, || {
-                    let inner = build(root, SECOND);
-                    let mut strace = Command::new("strace");
-                    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &inject]);
-                    strace.arg(inner.get_program()).args(inner.get_args());
-                    strace.current_dir(root).env("SOURCE_DATE_EPOCH", SECOND);
-                    strace.stdout(Stdio::null()).stderr(Stdio::null());
-                    strace.status().unwrap().success()
-                });
+                let is_through = scene.kill(&mut sum, || traced(root, SECOND, &inject));
                 if is_through {
                     break;
                 }
@@ -84,6 +78,166 @@ fn ours_a_killed_build_is_old_or_new_and_never_names_what_is_not_there() {
         println!("kills at system calls: {sum:?}");
         assert!(0 < sum.between, "no kill hit a publication");
     }
+}
+
+/// Calls that change files, and the number of steps between two failures when
+/// all of them are tried.
+const MUTATING: [(&str, usize); 7] = [
+    ("rename,renameat,renameat2", 1),
+    ("unlink,unlinkat,rmdir", 1),
+    ("mkdir,mkdirat", 1),
+    ("fsync,fdatasync,syncfs", 1),
+    ("copy_file_range,sendfile,utimensat,ftruncate,chmod,fchmod", 1),
+    ("write,pwrite64", 3),
+    // Also opens files that are only read.
+    ("openat", 7),
+];
+
+/// Where a build whose disk fails starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Empty,
+    Built,
+}
+
+/// What builds whose disk fails start from, and what they must end with.
+struct FailingDisk<'s> {
+    root: &'s Path,
+    old: [Files; 2],
+    /// Output and state of builds that never failed.
+    wanted: [[Files; 2]; 2],
+}
+
+#[derive(Debug, Default)]
+struct Failures {
+    points: u32,
+    /// Builds that ended with an error.
+    failed: u32,
+    /// Of those, builds that had begun to publish.
+    half: u32,
+}
+
+impl FailingDisk<'_> {
+    fn lay(&self, start: Start) {
+        for (name, files) in ["out", "state"].iter().zip(&self.old) {
+            let folder = self.root.join(name);
+            match start {
+                Start::Built => restore(&folder, files),
+                Start::Empty => drop(fs::remove_dir_all(&folder)),
+            }
+        }
+    }
+
+    /// Fails one call, or all from there on, and looks; tells whether the
+    /// build got through.
+    fn fail(&self, start: Start, inject: &str, sum: &mut Failures) -> bool {
+        let [out, state] = ["out", "state"].map(|name| self.root.join(name));
+        // Shown where something fails below.
+        println!("{start:?} {inject}");
+        self.lay(start);
+        let is_through = traced(self.root, SECOND, inject);
+        check_references(&out);
+        sum.points += 1;
+        sum.failed += u32::from(!is_through);
+        sum.half += u32::from(state.join("journal.json").exists());
+        // A server starts, whatever happened.
+        if state.exists() {
+            rutter_build::recover(&state).unwrap_or_else(|error| panic!("{inject}: {error}"));
+        }
+        let output = build(self.root, SECOND).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{start:?} {inject}: {said}");
+        check_references(&out);
+        // A build that could not read a page, and said so, publishes it later.
+        if !is_through || !inject.contains("openat") {
+            let [wanted, wanted_state] = &self.wanted[usize::from(start == Start::Built)];
+            let is_same = files(&out) == *wanted;
+            assert!(is_same, "{start:?} {inject}: {:?}", difference(&files(&out), wanted));
+            for name in ["ledger.tsv", "chain.json"].map(Path::new) {
+                let found = fs::read(state.join(name)).unwrap();
+                assert!(found == wanted_state[name], "{start:?} {inject}: {}", name.display());
+            }
+        }
+        is_through
+    }
+}
+
+fn difference(found: &Files, wanted: &Files) -> Vec<PathBuf> {
+    let names = found.keys().chain(wanted.keys());
+    let mut names: Vec<PathBuf> =
+        names.filter(|name| found.get(*name) != wanted.get(*name)).cloned().collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn a_build_whose_disk_fails_is_repeated_by_the_next_build() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        println!("skipped: strace is not installed");
+        return;
+    }
+    let is_full = std::env::var_os("STRACE").is_some();
+    let every = std::env::var("EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let [site, out, state] = ["site", "out", "state"].map(|name| root.join(name));
+    for n in 0..6 {
+        write(&site, &format!("docs/{n:03}.html"), &page(n, n));
+    }
+    write(&site, "index.html", &page(0, 1));
+    write(&site, "style.css", "p { margin: 0 }");
+    assert!(build(root, FIRST).status().unwrap().success());
+    let old = [files(&out), files(&state)];
+    write(&site, "docs/000.html", &page(0, 1000));
+    write(&site, "blog/000.html", &page(7, 2000));
+    write(&site, "style.css", "p { margin: 1em }");
+    fs::remove_file(site.join("docs/001.html")).unwrap();
+    assert!(build(root, SECOND).status().unwrap().success());
+    let rebuilt = [files(&out), files(&state)];
+    for folder in [&out, &state] {
+        fs::remove_dir_all(folder).unwrap();
+    }
+    assert!(build(root, SECOND).status().unwrap().success());
+    let first = [files(&out), files(&state)];
+    let disk = FailingDisk { root, old, wanted: [first, rebuilt] };
+    let mut sum = Failures::default();
+    for start in [Start::Built, Start::Empty] {
+        for (calls, steps) in MUTATING {
+            for (error, sticky) in [("EIO", ""), ("ENOSPC", "+"), ("EACCES", "+"), ("EACCES", "")] {
+                // All points, or the middle of a publication.
+                let points: Vec<usize> = if is_full {
+                    // Once at all of them, in other ways at some.
+                    let is_usual = error == "EIO" && start == Start::Built;
+                    let step = steps * every * if is_usual { 1 } else { 4 };
+                    (0..5_000).map(|n| 1 + n * step).collect()
+                } else if calls.starts_with("rename") && error == "EACCES" {
+                    vec![1, 2, 5, 12]
+                } else {
+                    Vec::new()
+                };
+                for when in points {
+                    let inject = format!("inject={calls}:error={error}:when={when}{sticky}");
+                    if disk.fail(start, &inject, &mut sum) && is_full && 30 < when {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    println!("{sum:?}");
+    assert!(0 < sum.half && sum.half < sum.failed, "{sum:?}");
+}
+
+/// A build under strace; tells whether it got through.
+fn traced(root: &Path, now: &str, inject: &str) -> bool {
+    let inner = build(root, now);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", inject]);
+    strace.arg(inner.get_program()).args(inner.get_args());
+    strace.current_dir(root).env("SOURCE_DATE_EPOCH", now).env_remove("RUTTER_UPDATE");
+    strace.stdout(Stdio::null()).stderr(Stdio::null());
+    strace.status().unwrap().success()
 }
 
 /// What builds are killed between.
@@ -206,23 +360,28 @@ fn check_references(out: &Path) {
         assert!(path.is_file(), "{url} is named and not there");
         path
     };
-    let robots = fs::read_to_string(out.join("robots.txt")).unwrap();
+    // Before its first publication is done, a site has some of these or none.
+    let robots = fs::read_to_string(out.join("robots.txt")).unwrap_or_default();
     for line in robots.lines() {
         if let Some(url) = line.strip_prefix("Sitemap: ") {
             there(url);
         }
     }
-    let llms = fs::read_to_string(out.join("llms.txt")).unwrap();
+    let llms = fs::read_to_string(out.join("llms.txt")).unwrap_or_default();
     for link in rutter_signpost::llms::parse(&llms).links() {
         there(&link.url);
     }
-    let head = read_arc(&out.join("arc-sitemap.json"), &mut |url| drop(there(url)));
-    let deltas = head.deltas.unwrap();
-    let days = [&deltas.from, &deltas.to].map(|day| deltas.template.replace("YYYY-MM-DD", day));
-    for url in days {
-        assert!(read_arc(&there(&url), &mut |_| {}).is_delta());
+    let arc = out.join("arc-sitemap.json");
+    if arc.exists() {
+        let head = read_arc(&arc, &mut |url| drop(there(url)));
+        let deltas = head.deltas.unwrap();
+        let days = [&deltas.from, &deltas.to].map(|day| deltas.template.replace("YYYY-MM-DD", day));
+        for url in days {
+            assert!(read_arc(&there(&url), &mut |_| {}).is_delta());
+        }
     }
-    let file = BufReader::new(fs::File::open(out.join("sitemap.xml")).unwrap());
+    let Ok(file) = fs::File::open(out.join("sitemap.xml")) else { return };
+    let file = BufReader::new(file);
     let mut reader = SitemapReader::new(file, Limits::USUAL);
     while let Some(item) = reader.next(&mut ()).unwrap() {
         match item {

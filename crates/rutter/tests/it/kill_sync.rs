@@ -346,6 +346,7 @@ fn pages(path: &Path) -> Pages {
     loop {
         let after = last.as_ref().map(|(publisher, url)| After { publisher: *publisher, url });
         let lines = store.lines(&Selection::default(), after, 10_000).unwrap();
+        let lines: Vec<_> = lines.into_iter().map(Result::unwrap).collect();
         last = lines.last().map(|(row, _)| (row.publisher, row.url.clone()));
         for (row, line) in lines {
             let digest = LineDigest::of(line.as_bytes());

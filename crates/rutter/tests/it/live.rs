@@ -234,7 +234,16 @@ fn ours_faults_of_a_server_are_found_under_their_codes() {
     }
 }
 
-#[test] // D12, D74 SCP-196
+#[test] // SCP-196
+fn warns_about_a_live_base_url_that_is_not_https_unless_it_is_loopback() {
+    let server = published();
+    let (found, text) = codes(&check(&server, &["--base-url", "http://harbour.example"]));
+    assert!(found.contains("HP010"), "{text}");
+    let (found, text) = codes(&check(&server, &[]));
+    assert!(!found.contains("HP010"), "{text}");
+}
+
+#[test] // D12, D74
 fn ours_a_host_that_answers_everything_ends() {
     let server = server();
     server.fallback(Reply::ok(
@@ -243,7 +252,7 @@ fn ours_a_host_that_answers_everything_ends() {
     ));
     let output = check(&server, &[]);
     let (found, text) = codes(&output);
-    assert!(found.contains("HP003") && found.contains("HP010"), "{text}");
+    assert!(found.contains("HP003"), "{text}");
     assert!(!found.iter().any(|code| code.starts_with("AR")), "{text}");
     assert!(server.paths().len() < 20, "{:?}", server.paths());
 }

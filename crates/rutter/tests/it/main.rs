@@ -14,6 +14,8 @@
 #![cfg(unix)]
 
 mod arc;
+mod command_line;
+mod damage;
 mod discover;
 mod drown;
 mod faults;
@@ -25,6 +27,7 @@ mod names;
 mod proofs;
 mod replica;
 mod repository;
+mod schemas;
 mod serve;
 mod spxi;
 mod sync;

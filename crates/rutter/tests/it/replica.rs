@@ -104,7 +104,7 @@ fn page(url: &str, title: &str, text: &str) -> String {
     )
 }
 
-fn rutter(folder: &Path, args: &[&str]) -> Output {
+pub(crate) fn rutter(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rutter"))
         .args(args)
         .current_dir(folder)
@@ -114,7 +114,7 @@ fn rutter(folder: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn said(output: &Output) -> (i32, String, String) {
+pub(crate) fn said(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
@@ -200,7 +200,7 @@ fn ours_an_exported_collection_has_the_state_of_its_section() {
     let publisher = store.publisher(ORIGIN).unwrap().unwrap();
     let mut state = rutter_scp::State::EMPTY;
     let selection = rutter_store::Selection { publisher: Some(publisher.id), ..Default::default() };
-    for (row, line) in store.lines(&selection, None, 100).unwrap() {
+    for (row, line) in store.lines(&selection, None, 100).unwrap().into_iter().map(Result::unwrap) {
         state.add(&row.url, LineDigest::of(line.as_bytes()));
     }
     let args = ["export", "--format", "scp", "--site", "harbour.example", "-o", "all.scp.zst"];

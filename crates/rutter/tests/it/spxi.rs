@@ -47,7 +47,8 @@ fn spec_the_example_has_nothing_a_strict_judge_complains_about() {
     insta::assert_snapshot!(said);
 }
 
-#[test] // SPX-063 SPX-051
+// SPX-008 SPX-015 SPX-022 SPX-023 SPX-024 SPX-026 SPX-029 SPX-030 SPX-031 SPX-034 SPX-035 SPX-036
+#[test] // SPX-051 SPX-063
 fn spec_another_processor_reads_the_same_statements() {
     let folder = built();
     let bytes = fs::read(folder.path().join("target/public/spxi-index.jsonld")).unwrap();
@@ -91,7 +92,7 @@ fn rename(quad: &str, node: &str, name: &str) -> String {
 
 /// A site with a marker lost in each of the ways a page can lose one, and an
 /// entity that loses none.
-fn lossy() -> tempfile::TempDir {
+pub(crate) fn lossy() -> tempfile::TempDir {
     let folder = stage();
     let write = |name: &str, text: &str| {
         let path = folder.path().join("target").join(name);
@@ -229,7 +230,7 @@ fn ours_answers_lead_to_states_that_the_owner_accepts() {
     assert!(said.contains("SV009") && said.contains("silent change of a"), "{said}");
 }
 
-#[test] // SPX-074 SPX-075 SPX-076 SPX-077 SPX-078
+#[test] // SPX-075 SPX-076 SPX-077 SPX-078
 fn ours_status_says_what_is_due() {
     let folder = lossy();
     let status =
@@ -267,4 +268,43 @@ fn ours_status_says_what_is_due() {
     assert!(said.contains("- `Mole`: an AI system changed since it was asked"), "{said}");
     let later = run("cd target && SOURCE_DATE_EPOCH=1812758400 rutter spxi status", folder.path());
     assert!(later.contains("`Mole`: AI systems were last asked"), "{later}");
+}
+
+#[test] // SPX-074
+fn a_collision_stands_in_the_matrix_and_is_due_until_a_negative_tag_names_it() {
+    let folder = lossy();
+    let target = folder.path().join("target");
+    let status = || run("cd target && rutter spxi status", folder.path());
+    let mole = || -> serde_json::Value {
+        run("cd target && rutter build", folder.path());
+        let text = fs::read_to_string(target.join("public/spxi-index.jsonld")).unwrap();
+        let index: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let entities = index["spxi:hasEntity"].as_array().unwrap();
+        entities.iter().find(|one| one["spxi:canonicalName"] == "Mole").unwrap().clone()
+    };
+    let silent = "- `Mole`: no negative tag speaks of `The Mole (novel)`";
+    let other = "- `Mole`: the published index says something else of it";
+    assert!(mole().get("spxi:disambiguationMatrix").is_none());
+    assert!(!status().contains(silent) && !status().contains(other), "{}", status());
+    let file = target.join("entities/mole.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let collision = "[[collisions]]\nwith = \"The Mole (novel)\"\ndiffers = \"A book.\"\n";
+    fs::write(&file, format!("{text}{collision}")).unwrap();
+    // Declared and not built: the index is due, and so is a tag.
+    let said = status();
+    assert!(said.contains(silent) && said.contains(other), "{said}");
+    let matrix = mole()["spxi:disambiguationMatrix"].clone();
+    let matrix = if matrix.is_array() { matrix[0].clone() } else { matrix };
+    assert_eq!(matrix["spxi:collidesWith"], "The Mole (novel)");
+    assert_eq!(matrix["spxi:distinguishingAttribute"], "A book.");
+    // Built, without a tag: the tag is due still.
+    let said = status();
+    assert!(said.contains(silent) && !said.contains(other), "{said}");
+    let tagged = text.replace("\"NOT a ship\"", "\"NOT a ship\", \"NOT the novel\"");
+    assert_ne!(tagged, text);
+    fs::write(&file, format!("{tagged}{collision}")).unwrap();
+    let tags = mole()["spxi:negativeTag"].clone();
+    assert_eq!(tags, serde_json::json!(["NOT a ship", "NOT the novel"]));
+    let said = status();
+    assert!(!said.contains(silent) && !said.contains(other), "{said}");
 }

@@ -4,6 +4,7 @@
 //! or others.
 
 mod histories;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -142,6 +143,7 @@ impl Drop for Harbour {
 fn replicated(store: &dyn Store) -> BTreeMap<String, String> {
     let rows = store.lines(&Selection::default(), None, 100_000).unwrap();
     rows.into_iter()
+        .map(Result::unwrap)
         .map(|(row, line)| {
             let digest = rutter_page::LineDigest::of(line.as_bytes());
             assert_eq!(digest, row.digest);

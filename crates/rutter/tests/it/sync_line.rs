@@ -14,7 +14,7 @@ use serde_json::Value;
 /// After this, something that was waited for does not come.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-fn server() -> Server {
+pub(crate) fn server() -> Server {
     let start = Instant::now();
     Server::start(Hands {
         now: Arc::new(move || start.elapsed()),
@@ -40,7 +40,7 @@ fn harbour() -> (Server, String) {
     (server, site)
 }
 
-fn page(path: &str, words: &str) -> String {
+pub(crate) fn page(path: &str, words: &str) -> String {
     format!(
         "<!doctype html><html lang=en><head><title>Page {path}</title></head><body><main>\
          <h1>Page {path}</h1><p>The tide at {path} is {words} today, and the harbour master says \
@@ -48,7 +48,7 @@ fn page(path: &str, words: &str) -> String {
     )
 }
 
-fn command(folder: &Path, args: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy().to_ascii_lowercase();
@@ -110,9 +110,9 @@ fn wait_for(server: &Server, path: &str) {
 fn ours_sites_of_a_file_are_told_in_json() {
     let folder = tempfile::tempdir().unwrap();
     let ((first, one), (second, two)) = (harbour(), harbour());
-    let list = format!("# two sites\n{one}\n\n{two}/deep # the other\n{one}/\n");
+    let list = format!("# two sites\n{one}\n\n{two}/ # the other\n{one}/\n");
     fs::write(folder.path().join("sites.txt"), list).unwrap();
-    let (code, data, talk) = sync(folder.path(), &["-f", "sites.txt", "--json"]);
+    let (code, data, talk) = sync(folder.path(), &["-f", "sites.txt", "--format", "jsonl"]);
     assert_eq!(code, 0, "{talk}");
     let mut reports: Vec<Value> = data.lines().map(json).collect();
     reports.sort_by_key(|report| report["site"] != one.as_str());
@@ -135,6 +135,52 @@ fn ours_sites_of_a_file_are_told_in_json() {
 }
 
 #[test]
+fn several_sites_are_counted_and_a_bad_line_stops_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((_first, one), (second, two), empty) = (harbour(), harbour(), server());
+    second.route("/robots.txt", [Reply::ok("text/plain", "User-agent: *\nDisallow: /\n")]);
+    let list = format!("{one}/a\n{two}\nhttp://{}\n{two} depth=3\n", empty.address());
+    fs::write(folder.path().join("sites.txt"), list).unwrap();
+    let (code, data, talk) = sync(folder.path(), &["-f", "sites.txt", "--log", "log.jsonl"]);
+    assert_eq!(code, 5, "{talk}");
+    assert!(talk.contains("skipped: sites.txt:4: `depth` is not a setting"), "{talk}");
+    let line = "3 sites: 1 synced, 1 failed, 1 refused, 1 line skipped";
+    assert!(talk.lines().any(|it| it == line), "{talk}");
+    // The path in the file limits the site.
+    assert!(data.contains("1 page: 1 added") && data.contains("outside the scope"), "{data}");
+    let log = fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+    let mut answers = log.lines().map(json).filter(|it| it["event"] == "answered");
+    let page = answers.find(|it| it["url"] == format!("{one}/a").as_str()).unwrap();
+    assert_eq!(page["status"], 200);
+    assert_eq!(page["bytes"], page_of("/a").len());
+    // Without another line, its code is that of a wrong argument.
+    fs::write(folder.path().join("sites.txt"), format!("{one}\nhttps://\n")).unwrap();
+    let (code, _, talk) = sync(folder.path(), &["-f", "sites.txt"]);
+    assert!(code == 2 && talk.contains("`https://` has no host"), "{talk}");
+}
+
+fn page_of(path: &str) -> String {
+    page(path, "calm")
+}
+
+#[test]
+fn a_watch_reads_the_file_of_sites_again_and_prints_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((first, one), (second, two)) = (harbour(), harbour());
+    let file = folder.path().join("sites.txt");
+    fs::write(&file, format!("{one}\n")).unwrap();
+    let child = start(folder.path(), &["-f", "sites.txt", "--watch", "1"]);
+    wait_for(&first, "/b");
+    fs::write(&file, format!("{one}\n{two}\n")).unwrap();
+    wait_for(&second, "/b");
+    interrupt(&child);
+    let (code, talk) = ended(child);
+    assert_eq!(code, 0, "{talk}");
+    assert!(talk.contains("Z: syncing 1 site\n") && talk.contains("Z: syncing 2 sites"), "{talk}");
+    assert!(talk.contains("Z: done, next sync at 20"), "{talk}");
+}
+
+#[test]
 fn ours_a_preview_makes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
@@ -142,7 +188,7 @@ fn ours_a_preview_makes_nothing() {
     assert_eq!(code, 0, "{talk}");
     assert!(data.contains("would be read by sitemap"), "{data}");
     assert!(data.contains("up to 2 requests"), "{data}");
-    let (_, data, _) = sync(folder.path(), &[&site, "--dry-run", "--json"]);
+    let (_, data, _) = sync(folder.path(), &[&site, "--dry-run", "--format", "jsonl"]);
     let preview = json(&data);
     assert_eq!((&preview["rung"], &preview["pages"]), (&"sitemap".into(), &2.into()));
     assert_eq!(preview["plan"], Value::Null);
@@ -167,7 +213,7 @@ fn ours_an_audit_needs_a_replica_and_finds_it_sound() {
     assert!(code == 2 && talk.contains("there is no replica"), "{talk}");
     assert!(!folder.path().join(".rutter/replica.db").exists(), "{talk}");
     assert_eq!(sync(folder.path(), &[&site]).0, 0);
-    let (code, data, talk) = sync(folder.path(), &[&site, "--audit", "--json"]);
+    let (code, data, talk) = sync(folder.path(), &[&site, "--audit", "--format", "jsonl"]);
     assert_eq!(code, 0, "{talk}");
     let audit = json(&data);
     assert_eq!((&audit["site"], &audit["faults"]), (&site.as_str().into(), &Value::Array(vec![])));
@@ -277,7 +323,7 @@ fn ours_two_at_once_and_a_signal() {
     assert!(talk.contains("interrupted: what was committed stays"), "{talk}");
     // Nobody has to wait for a process that is no more.
     slow.route("/a", [Reply::file("text/html", "\"1\"", page("/a", "calm"))]);
-    let (code, data, talk) = sync(folder.path(), &[&site, "--json"]);
+    let (code, data, talk) = sync(folder.path(), &[&site, "--format", "jsonl"]);
     assert_eq!(code, 0, "{talk}");
     assert_eq!(json(&data)["pages"], 2);
 }
@@ -321,7 +367,7 @@ fn ours_a_watch_goes_on_after_a_round_that_failed() {
     server.route("/b", [Reply::status(500), Reply::file("text/html", "\"1\"", page("/b", "calm"))]);
     // A site is never asked without a pause.
     assert_eq!(sync(folder.path(), &[&site, "--watch", "0"]).0, 2);
-    let mut child = start(folder.path(), &[&site, "--watch", "1", "--json"]);
+    let mut child = start(folder.path(), &[&site, "--watch", "1", "--format", "jsonl"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut reports = (&mut lines).map(|line| json(&line.unwrap()));
     let first = reports.next().unwrap();

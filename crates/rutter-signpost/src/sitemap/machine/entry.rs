@@ -7,7 +7,7 @@ use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
 use super::{At, Back, Field, Machine, Ns, Out, Step, Token, plain};
 use crate::rules;
-use crate::sitemap::address::{is_address, is_plain_address};
+use crate::sitemap::address::{is_address, is_plain_address, resolve};
 use crate::sitemap::{AlternateLink, ChangeFreq, Child, Item, Kind, time};
 
 impl Machine {
@@ -42,7 +42,7 @@ impl Machine {
             } else if ns == Ns::XHTML && local == "link" && self.alternate(tag, token, out)? {
                 return Ok(());
             }
-            return self.capture(tag, name, token);
+            return self.capture(tag, name, token, out);
         };
         if self.seen & (1 << field as u8) != 0 {
             self.found(&rules::ELEMENT_TWICE, token, field.name(), out);
@@ -120,10 +120,17 @@ impl Machine {
         if !is_alternate {
             return Ok(false);
         }
+        if !is_address(&link.href)
+            && let Some(href) = self.resolve(&link.href)
+        {
+            let detail = format!("{} is read as {}", quoted(&link.href), quoted(&href));
+            self.found(&rules::ALTERNATE_BAD, token, detail, out);
+            link.href = href;
+        }
         if !is_address(&link.href) {
             self.found(&rules::ALTERNATE_BAD, token, quoted(&link.href), out);
-        } else if self.limits.attributes <= self.entry.alternates.len() {
-            return Err(self.refused(&rules::TOO_LONG, token, "too many links in one entry"));
+        } else if self.limits.alternates <= self.entry.alternates.len() {
+            self.report_excess(token, "too many alternate links", out);
         } else {
             self.entry.alternates.push(link);
         }
@@ -156,7 +163,7 @@ impl Machine {
         }
         while let Some((prefix, link, after)) = plain::link(rest.get(used..).unwrap_or_default()) {
             let is_link = self.names.binding(prefix).is_some_and(|(ns, _)| ns == Ns::XHTML);
-            let has_room = self.entry.alternates.len() < self.limits.attributes;
+            let has_room = self.entry.alternates.len() < self.limits.alternates;
             if !is_link || !has_room || !is_plain_address(&link.href) {
                 return used;
             }
@@ -199,6 +206,11 @@ impl Machine {
         }
     }
 
+    /// The address that a relative one means, where the sitemap's own is known.
+    fn resolve(&self, reference: &str) -> Option<String> {
+        resolve(self.base.as_ref()?, reference)
+    }
+
     /// Hands an entry on, unless it has no address one could use.
     pub(super) fn end_entry(&mut self, out: &mut VecDeque<Out>) {
         let mut entry = std::mem::take(&mut self.entry);
@@ -218,9 +230,14 @@ impl Machine {
             return found(&rules::LOC_TOO_LONG, quoted(&entry.loc));
         }
         if !is_plain_address(&entry.loc) {
-            found(&rules::LOC_BAD, quoted(&entry.loc));
-            if !is_address(&entry.loc) {
-                return;
+            if is_address(&entry.loc) {
+                found(&rules::LOC_BAD, quoted(&entry.loc));
+            } else if let Some(loc) = self.resolve(&entry.loc) {
+                let detail = format!("{} is read as {}", quoted(&entry.loc), quoted(&loc));
+                found(&rules::LOC_BAD, detail);
+                entry.loc = loc;
+            } else {
+                return found(&rules::LOC_BAD, quoted(&entry.loc));
             }
         }
         let item = match self.kind {

@@ -7,14 +7,22 @@ use std::collections::VecDeque;
 
 use quick_xml::events::BytesStart;
 
-use super::{At, Machine, Ns, Out, Step, Token};
+use super::{At, Back, Machine, Ns, Out, Step, Token};
 use crate::rules;
 
 impl Machine {
     /// Begins to keep an element as it is written.
-    pub(super) fn capture(&mut self, tag: &BytesStart<'_>, name: &str, token: Token<'_>) -> Step {
-        if self.limits.attributes <= self.entry.extensions.len() {
-            return Err(self.refused(&rules::TOO_LONG, token, "too many elements in one entry"));
+    pub(super) fn capture(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<Out>,
+    ) -> Step {
+        if self.limits.extensions <= self.entry.extensions.len() {
+            self.report_excess(token, "too many elements of other namespaces", out);
+            self.skip(Back::Entry);
+            return Ok(());
         }
         self.at = At::Capture;
         self.mark = self.depth;
@@ -23,7 +31,8 @@ impl Machine {
         self.raw_prefixes.clear();
         self.is_raw_broken = false;
         self.note_prefixes(tag, name, token)?;
-        self.keep(token)
+        self.keep(token, out);
+        Ok(())
     }
 
     /// Remembers prefixes that are declared outside of what is kept.
@@ -53,12 +62,13 @@ impl Machine {
     }
 
     /// Keeps a token where an element is kept.
-    pub(super) fn keep(&mut self, token: Token<'_>) -> Step {
+    pub(super) fn keep(&mut self, token: Token<'_>, out: &mut VecDeque<Out>) {
         if self.at == At::Capture {
             self.raw.push_str(&String::from_utf8_lossy(token.bytes()));
-            self.bounded(self.raw.len(), token)?;
+            if self.limits.text < self.raw.len() {
+                self.leave_out_text(token, out);
+            }
         }
-        Ok(())
     }
 
     /// Declares what the kept element uses, so that it can stand anywhere.

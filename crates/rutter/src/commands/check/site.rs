@@ -18,8 +18,8 @@ use crate::site;
 /// What only sites have.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteArgs {
-    /// Address the site is published at [default: `base-url` of rutter.toml, else what the folder tells]
-    #[arg(long = "as", value_name = "URL")]
+    /// Base URL of the published site [default: `base-url` of rutter.toml, else what most entry files say]
+    #[arg(long = "base-url", alias = "as", value_name = "URL")]
     pub(crate) base: Option<String>,
     /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
     #[arg(long, value_name = "FILE")]
@@ -52,7 +52,7 @@ pub(crate) struct SiteArgs {
 impl SiteArgs {
     fn home(&self) -> anyhow::Result<Option<Home>> {
         let Some(text) = &self.base else { return Ok(None) };
-        Home::parse(text).map(Some).with_context(|| format!("--as {text}: not an address"))
+        Home::parse(text).map(Some).with_context(|| format!("--base-url {text} is not a URL"))
     }
 }
 
@@ -107,6 +107,8 @@ pub(crate) fn folder(
     judging: &Judging,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
+    let site = site_folder(dir, out);
+    let dir = site.as_deref().unwrap_or(dir);
     let outcome = judge_folder(dir, args, judging.clone(), out)?;
     // A gate that was pointed at nothing must not be green.
     anyhow::ensure!(0 < outcome.files, "{}: no file in it that could be judged", dir.display());
@@ -114,6 +116,23 @@ pub(crate) fn folder(
         return judge_folder(dir, args, judging.clone(), out);
     }
     Ok(outcome)
+}
+
+/// The folder of the site inside a project folder; `None` where the given
+/// folder is the site. Says which folder is checked where that is not plain.
+fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
+    let folders = site::OUTPUT_FOLDERS.map(|name| dir.join(name));
+    let built = folders.into_iter().find(|folder| site::has_entry_file(folder))?;
+    if site::has_entry_file(dir) {
+        out.say(format_args!(
+            "checking {}; {} holds entry files of its own, which are not judged as a site",
+            dir.display(),
+            built.display()
+        ));
+        return None;
+    }
+    out.say(format_args!("checking {}: {} has no entry file", built.display(), dir.display()));
+    Some(built)
 }
 
 fn judge_folder(
@@ -133,7 +152,7 @@ fn judge_folder(
         }),
     };
     if let (Some(given), None) = (&args.state, &settings.state) {
-        out.say(format_args!("{}: not used: no build into this folder left it", given.display()));
+        out.warn(format_args!("{}: not used: no build into this folder left it", given.display()));
     }
     let known = match settings.state.filter(|_| !args.reread) {
         Some(state) => known(&state, out),
@@ -207,7 +226,7 @@ fn known(state: &Path, out: &mut Output) -> Vec<Known> {
     let remembered = match rutter_build::remembered(state) {
         Ok(remembered) => remembered,
         Err(error) => {
-            out.say(format_args!("{}: not used: {error}", state.display()));
+            out.warn(format_args!("{}: not used: {error}", state.display()));
             return Vec::new();
         }
     };

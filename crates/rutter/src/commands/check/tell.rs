@@ -11,7 +11,7 @@ use clap::builder::PossibleValue;
 use rutter_check::baseline::{Baseline, Naming, Sifted};
 use rutter_check::excerpt::excerpts;
 use rutter_check::format::Format;
-use rutter_check::{Judged, Judgement, Outcome, Overview, quota};
+use rutter_check::{Detail, Judged, Judgement, Outcome, Overview, quota};
 use rutter_finding::{Finding, Mode, Severity};
 
 use crate::commands::check::place;
@@ -19,7 +19,7 @@ use crate::commands::check::reopen::Reopen;
 use crate::commands::check::sieve::{Sieve, parse_selector};
 use crate::config::{self, By, Config, Fault, Given, flags::Flags};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Chatter, Output};
 
 /// What the baseline is called where nobody names it.
 const BASELINE: &str = "rutter-baseline.json";
@@ -70,7 +70,9 @@ impl ValueEnum for FormatArg {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, _) = Format::ALL.iter().find(|(_, format)| *format == self.0)?;
-        Some(PossibleValue::new(*name))
+        let value = PossibleValue::new(*name);
+        // The name before all commands said `jsonl`.
+        Some(if self.0 == Format::JsonLines { value.alias("json-lines") } else { value })
     }
 }
 
@@ -191,7 +193,7 @@ pub(crate) fn tell(
     let Found { mut judgements, folders, overview, mode, has_failed } = found;
     let (ignored, idle) = asked.sieve.sift(&mut judgements);
     for message in idle {
-        out.say(message);
+        out.warn(message);
     }
     let sifted = match &asked.baseline {
         None => Sifted::default(),
@@ -218,6 +220,10 @@ pub(crate) fn tell(
         ignored,
         known: sifted.known,
         gone: sifted.gone,
+        detail: match out.chatter() {
+            Chatter::Full => Detail::Full,
+            Chatter::Quiet => Detail::FindingsOnly,
+        },
         version: env!("CARGO_PKG_VERSION"),
     };
     match &asked.output {

@@ -60,6 +60,12 @@ fn line(record: &Record) -> Value {
         Event::Asked { url, waited } => {
             ("asked", json!({"url": url, "waited": waited.as_secs_f64()}))
         }
+        Event::Answered { url, status, bytes } => {
+            ("answered", json!({"url": url, "status": status, "bytes": bytes}))
+        }
+        Event::Failed { url, why, bytes } => {
+            ("failed", json!({"url": url, "why": why, "bytes": bytes}))
+        }
         Event::Paused { wait, status } => {
             ("paused", json!({"seconds": wait.as_secs_f64(), "status": status}))
         }
@@ -69,7 +75,7 @@ fn line(record: &Record) -> Value {
             let closed = closed.as_ref().map(ToString::to_string);
             ("robots", json!({"url": url, "closed": closed}))
         }
-        Event::NewHost { site } => ("new-host", json!({"site": site})),
+        Event::NewHost { site } => ("new-host", json!({"site_host": site})),
         Event::Resumed { at } => ("resumed", json!({"byte": at})),
         other => ("other", json!({"text": format!("{other:?}")})),
     };

@@ -1,8 +1,9 @@
 //! What an export says of each page, and the form that says it as JSON Lines.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rutter_page::Timestamp;
+use rutter_page::{ReaderView, Timestamp};
 use rutter_store::{PageRow, Withheld};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -17,6 +18,8 @@ pub(super) struct Columns<'c> {
     pub(super) terms: &'c Terms,
     /// The verified line; `None` where it is withheld.
     pub(super) line: Option<&'c str>,
+    /// The page of the line, as a reader must see it.
+    pub(super) view: Option<&'c ReaderView<'c>>,
 }
 
 /// The columns by their names, in their order.
@@ -28,6 +31,7 @@ pub(super) struct Named<'c> {
     pub(super) language: &'c str,
     pub(super) modified: Timestamp,
     pub(super) digest: String,
+    pub(super) content_digest: Option<String>,
     pub(super) source: &'static str,
     pub(super) first_seen: Timestamp,
     pub(super) changed: Timestamp,
@@ -40,7 +44,7 @@ pub(super) struct Named<'c> {
 
 impl<'c> Columns<'c> {
     pub(super) fn named(&self) -> Named<'c> {
-        let Self { site, row, terms, .. } = *self;
+        let Self { site, row, terms, view, .. } = *self;
         Named {
             url: &row.url,
             site,
@@ -48,6 +52,7 @@ impl<'c> Columns<'c> {
             language: &row.language,
             modified: row.modified,
             digest: row.digest.to_string(),
+            content_digest: view.map(|view| view.content_digest().to_string()),
             source: row.source.word(),
             first_seen: row.first_seen,
             changed: row.changed,
@@ -60,32 +65,65 @@ impl<'c> Columns<'c> {
     }
 }
 
-/// One object per page; the line stands in it byte for byte.
-pub(super) struct JsonLines<W>(W);
+/// What of a page stands in its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    /// The page object as a reader must see it.
+    Page,
+    /// The stored line byte for byte.
+    Raw,
+    /// Plain text, as `text`.
+    Text,
+    /// Markdown, as `markdown`.
+    Markdown,
+}
+
+/// One object per page.
+pub(super) struct JsonLines<W> {
+    to: W,
+    body: Body,
+}
 
 impl<W: Write> JsonLines<W> {
-    pub(super) fn new(to: W) -> Self {
-        Self(to)
+    pub(super) fn new(to: W, body: Body) -> Self {
+        Self { to, body }
     }
 }
 
 #[derive(Serialize)]
-struct WithPage<'c> {
+struct WithBody<'c> {
     #[serde(flatten)]
     named: Named<'c>,
-    page: Option<&'c RawValue>,
+    #[serde(flatten)]
+    body: BTreeMap<&'static str, Option<Box<RawValue>>>,
 }
 
 impl<W: Write> Sink for JsonLines<W> {
     fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
-        let page: Option<&RawValue> = columns.line.map(serde_json::from_str).transpose()?;
-        serde_json::to_writer(&mut self.0, &WithPage { named: columns.named(), page })?;
-        Ok(self.0.write_all(b"\n")?)
+        let text = |text: String| -> anyhow::Result<Box<RawValue>> {
+            Ok(serde_json::value::to_raw_value(&text)?)
+        };
+        let Columns { line, view, .. } = *columns;
+        let (name, value) = match self.body {
+            Body::Page => ("page", view.map(|view| raw(&view.line())).transpose()?),
+            Body::Raw => ("page", line.map(raw).transpose()?),
+            Body::Text => ("text", view.map(|view| text(view.page.to_text())).transpose()?),
+            Body::Markdown => {
+                ("markdown", view.map(|view| text(view.page.to_markdown())).transpose()?)
+            }
+        };
+        let body = BTreeMap::from([(name, value)]);
+        serde_json::to_writer(&mut self.to, &WithBody { named: columns.named(), body })?;
+        Ok(self.to.write_all(b"\n")?)
     }
 }
 
 impl<W: Write> Table for JsonLines<W> {
     fn finish(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.to.flush()
     }
+}
+
+fn raw(json: &str) -> anyhow::Result<Box<RawValue>> {
+    Ok(RawValue::from_string(json.to_owned())?)
 }

@@ -7,20 +7,21 @@ use std::io::{self, Write};
 
 use rutter_finding::visible;
 
-use super::columns::Named;
+use super::columns::{Body, Named};
 use super::{Columns, Sink, Table};
-use crate::replica::page_of;
 
 /// The names of the columns.
-const HEAD: &str = "url,site,title,language,modified,digest,source,first_seen,changed,withheld,\
-    consent,ai_indexable,auth_required,robots_directive,text\r\n";
+const HEAD: &str = "url,site,title,language,modified,digest,content_digest,source,first_seen,changed,withheld,\
+    consent,ai_indexable,auth_required,robots_directive";
 
-pub(super) struct Csv<W>(W);
+pub(super) struct Csv<W>(W, Body);
 
 impl<W: Write> Csv<W> {
-    pub(super) fn new(mut to: W) -> io::Result<Self> {
-        to.write_all(HEAD.as_bytes())?;
-        Ok(Self(to))
+    /// Writes the names of the columns; `body` says what the last one holds.
+    pub(super) fn new(mut to: W, body: Body) -> io::Result<Self> {
+        let last = if body == Body::Markdown { "markdown" } else { "text" };
+        write!(to, "{HEAD},{last}\r\n")?;
+        Ok(Self(to, body))
     }
 }
 
@@ -33,6 +34,7 @@ impl<W: Write> Sink for Csv<W> {
             language,
             modified,
             digest,
+            content_digest,
             source,
             first_seen,
             changed,
@@ -42,9 +44,10 @@ impl<W: Write> Sink for Csv<W> {
             auth_required,
             robots_directive,
         } = columns.named();
-        let text = match columns.line {
-            Some(line) => page_of(url, line)?.to_text(),
-            None => String::new(),
+        let text = match (columns.view, self.1) {
+            (Some(view), Body::Markdown) => view.page.to_markdown(),
+            (Some(view), _) => view.page.to_text(),
+            (None, _) => String::new(),
         };
         let flag = |flag: Option<bool>| flag.map_or("", |flag| if flag { "true" } else { "false" });
         let times = [modified, first_seen, changed].map(|time| time.to_string());
@@ -56,6 +59,7 @@ impl<W: Write> Sink for Csv<W> {
             visible(language),
             modified.clone(),
             digest,
+            content_digest.unwrap_or_default(),
             source.to_owned(),
             first_seen.clone(),
             changed.clone(),

@@ -17,7 +17,6 @@ use tempfile::TempDir;
 
 use super::columns::Named;
 use super::{Columns, Sink};
-use crate::replica::page_of;
 
 /// Characters of an address in a file's name, at most.
 const LONGEST: usize = 60;
@@ -92,11 +91,11 @@ struct WithFile<'c> {
 
 impl Sink for Markdown {
     fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
-        let Some(line) = columns.line else { return Ok(()) };
+        let Some(view) = columns.view else { return Ok(()) };
         let named = columns.named();
         let folder = self.folder_of_site(columns.site)?;
         let file = format!("{folder}/{}", file_name(named.url));
-        let text = page_of(named.url, line)?.to_markdown();
+        let text = view.page.to_markdown();
         let text = with_terms(&text, &named);
         let path = self.folder.path().join(&file);
         File::create_new(&path)

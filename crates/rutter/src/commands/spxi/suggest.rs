@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         if args.write {
             match new::write(folder, name, draft) {
                 Ok(path) => writeln!(out.data(), "{}", path.display())?,
-                Err(error) => out.say(format_args!("{error:#}")),
+                Err(error) => out.warn(format_args!("{error:#}")),
             }
         } else {
             writeln!(out.data(), "{}", entity::template(draft))?;

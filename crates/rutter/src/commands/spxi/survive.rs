@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         .with_context(|| folder.display().to_string())?;
     for id in &survived.missing {
         let shown = rutter_finding::quoted(id);
-        out.say(format_args!("{}: no page for the entity {shown}", shown_path(&folder)));
+        out.warn(format_args!("{}: no page for the entity {shown}", shown_path(&folder)));
     }
     let survivals = &survived.survivals;
     match args.format {

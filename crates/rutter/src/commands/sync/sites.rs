@@ -1,90 +1,276 @@
-//! Which sites are meant: those of the command line and of a file, each once,
-//! with their other addresses.
+//! Which sites are meant, and how each is synced: the command line and a file.
+//!
+//! A line of the file is a site, other addresses of the same site, and
+//! settings: `a.example/docs www.a.example pace=2 exclude=/docs/old/**`.
+//! Rejects what is not a site or not a setting. On the command line that is an
+//! error; in the file the line is reported and the others are synced.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
-use rutter_fetch::Url;
+use rutter_fetch::{Url, redacted};
 use rutter_finding::quoted;
+use rutter_sync::{Options, Scope, ScopeRules};
 
-/// A site, and the other origins that are the same site.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) url: Url,
-    pub(crate) aliases: Vec<String>,
+/// Arguments that limit what is synced.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Scope")]
+pub(super) struct ScopeArgs {
+    /// Sync only pages whose path matches GLOB; may be repeated
+    ///
+    /// `*` stands for characters of one path segment, `**` for any characters,
+    /// a trailing `/` for everything below: `/docs/**`, `/20??/`.
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+    /// Skip pages whose path matches GLOB, also included ones; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Sync only pages in these languages; `en` means `en-GB` too
+    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',')]
+    language: Vec<String>,
+    /// Follow links beside a sitemap, and report pages that no sitemap lists
+    #[arg(long)]
+    follow_links: bool,
+}
+
+/// A site, and how it is synced.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// Its root.
+    pub(super) url: Url,
+    pub(super) aliases: Vec<String>,
+    pub(super) scope: Scope,
+    pub(super) follows_links: bool,
+    /// Shortest time between two requests; `None` for that of the command line.
+    pub(super) pace: Option<Duration>,
+}
+
+impl Named {
+    /// The options of this site.
+    pub(super) fn options(&self, usual: &Options) -> Options {
+        Options {
+            aliases: self.aliases.clone(),
+            scope: self.scope.clone(),
+            follows_links: self.follows_links,
+            ..usual.clone()
+        }
+    }
+}
+
+/// The sites of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SiteList {
+    /// Each site once.
+    pub(super) sites: Vec<Named>,
+    /// Lines of the file that cannot be used, and why.
+    pub(super) faults: Vec<String>,
+}
+
+/// What one argument or line says.
+#[derive(Debug)]
+struct Line {
+    url: Url,
+    /// The path that limits the site; `None` for all of it.
+    prefix: Option<String>,
+    aliases: Vec<String>,
+    rules: ScopeRules,
+    follows_links: bool,
+    pace: Option<Duration>,
 }
 
 /// Sites of the command line and of a file.
 ///
 /// An alias makes pages of another host pages of the site, so it is said of
 /// one site and never of a list.
-pub(crate) fn sites(
+pub(super) fn sites(
     given: &[String],
     aliases: &[String],
     file: Option<&Path>,
-) -> anyhow::Result<Vec<Named>> {
+    args: &ScopeArgs,
+) -> anyhow::Result<SiteList> {
     anyhow::ensure!(
         aliases.is_empty() || (given.len() == 1 && file.is_none()),
         "--alias: goes with exactly one SITE; in a file, write it behind the site, on its line"
     );
-    let mut lines: Vec<(String, Vec<String>)> = given
-        .iter()
-        .map(|site| (site.clone(), [site].into_iter().chain(aliases).cloned().collect()))
-        .collect();
+    // A wrong argument is reported before any site is synced.
+    let rules = ScopeRules {
+        prefixes: Vec::new(),
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        languages: args.language.clone(),
+    };
+    Scope::new(rules.clone())?;
+    let mut list = SiteList::default();
+    let mut lines: Vec<Line> = Vec::new();
+    for site in given {
+        let words: Vec<&str> = [site].into_iter().chain(aliases).map(String::as_str).collect();
+        lines.push(read(&words)?);
+    }
     if let Some(file) = file {
         let text = if file == Path::new("-") {
             std::io::read_to_string(std::io::stdin())
         } else {
             std::fs::read_to_string(file)
         };
-        let text = text.with_context(|| file.display().to_string())?;
+        let text = text.with_context(|| format!("cannot read {}", file.display()))?;
         for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            if !words.is_empty() {
-                lines.push((format!("{}:{}", file.display(), at + 1), words));
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            match read(&words) {
+                Ok(line) => lines.push(line),
+                Err(error) => {
+                    list.faults.push(format!("{}:{}: {error:#}", file.display(), at + 1));
+                }
             }
         }
     }
-    let mut sites: Vec<Named> = Vec::new();
-    for (place, words) in lines {
-        // Of a site that is named by one word it is the only one; of two, the
-        // second is more likely a remark than a host without a dot.
-        let odd = words.iter().skip(1).find(|word| !word.contains(['.', ':']));
-        if let Some(odd) = odd {
-            let odd = quoted(odd);
-            anyhow::bail!("{place}: {odd} is no address of the same site; `#` begins a remark");
-        }
-        let words = words.iter().map(|word| root(&place, word));
-        let mut words = words.collect::<anyhow::Result<Vec<Url>>>()?.into_iter();
-        let Some(url) = words.next() else { continue };
-        let site = match sites.iter_mut().find(|site| site.url == url) {
-            Some(site) => site,
-            None => {
-                sites.push(Named { url, aliases: Vec::new() });
-                let Some(site) = sites.last_mut() else { continue };
-                site
-            }
-        };
-        for alias in words.map(|url| url.origin().ascii_serialization()) {
-            if !site.aliases.contains(&alias) {
-                site.aliases.push(alias);
-            }
+    for line in merge(lines) {
+        let url = line.url.clone();
+        match named(line, &rules, args) {
+            Ok(site) => list.sites.push(site),
+            Err(error) => list.faults.push(format!("{url}: {error:#}")),
         }
     }
-    anyhow::ensure!(!sites.is_empty(), "no site is named");
-    Ok(sites)
+    Ok(list)
 }
 
-/// The root of a site, however it is written.
-fn root(place: &str, word: &str) -> anyhow::Result<Url> {
-    let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
-    let mut url = Url::parse(&text).with_context(|| format!("{place}: not an address"))?;
-    let is_open = url.username().is_empty() && url.password().is_none();
-    anyhow::ensure!(is_open, "{place}: a site is named without user and password");
-    let is_web = matches!(url.scheme(), "http" | "https");
-    anyhow::ensure!(is_web, "{place}: not the address of a site");
+/// Joins the lines of one site: its paths, aliases and filters add up.
+fn merge(lines: Vec<Line>) -> Vec<Line> {
+    let mut merged: Vec<Line> = Vec::new();
+    for mut line in lines {
+        line.rules.prefixes.extend(line.prefix.clone());
+        let Some(known) = merged.iter_mut().find(|known| known.url == line.url) else {
+            merged.push(line);
+            continue;
+        };
+        if known.prefix.is_none() || line.prefix.is_none() {
+            // One of them means the whole site.
+            known.prefix = None;
+            known.rules.prefixes.clear();
+        } else {
+            add(&mut known.rules.prefixes, line.rules.prefixes);
+        }
+        add(&mut known.aliases, line.aliases);
+        add(&mut known.rules.include, line.rules.include);
+        add(&mut known.rules.exclude, line.rules.exclude);
+        add(&mut known.rules.languages, line.rules.languages);
+        known.follows_links |= line.follows_links;
+        known.pace = known.pace.max(line.pace);
+    }
+    merged
+}
+
+fn add(known: &mut Vec<String>, more: Vec<String>) {
+    for word in more {
+        if !known.contains(&word) {
+            known.push(word);
+        }
+    }
+}
+
+/// A site with the filters of its line, or those of the command line where it
+/// has none of a kind.
+fn named(line: Line, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<Named> {
+    let or = |own: Vec<String>, usual: &Vec<String>| {
+        if own.is_empty() { usual.clone() } else { own }
+    };
+    let rules = ScopeRules {
+        prefixes: line.rules.prefixes,
+        include: or(line.rules.include, &usual.include),
+        exclude: or(line.rules.exclude, &usual.exclude),
+        languages: or(line.rules.languages, &usual.languages),
+    };
+    Ok(Named {
+        url: line.url,
+        aliases: line.aliases,
+        scope: Scope::new(rules)?,
+        follows_links: line.follows_links || args.follow_links,
+        pace: line.pace,
+    })
+}
+
+/// Reads a site with its aliases and settings.
+fn read(words: &[&str]) -> anyhow::Result<Line> {
+    let (site, rest) = words.split_first().context("no site is named")?;
+    let mut url = site_url(site)?;
+    let path = url.path().to_owned();
     url.set_path("/");
+    let mut line = Line {
+        url,
+        prefix: Some(path).filter(|path| path != "/"),
+        aliases: Vec::new(),
+        rules: ScopeRules::default(),
+        follows_links: false,
+        pace: None,
+    };
+    for word in rest {
+        match word.split_once('=') {
+            Some((name, value)) if !name.contains(['.', ':', '/']) => line.set(name, value)?,
+            _ if *word == "follow-links" => line.follows_links = true,
+            // A word without a dot is more likely a remark than a host.
+            _ if !word.contains(['.', ':']) => anyhow::bail!(
+                "{} is neither an address of the same site nor a setting; `#` begins a remark",
+                quoted(word)
+            ),
+            _ => line.add_alias(word)?,
+        }
+    }
+    // Globs and languages are reported with their line.
+    Scope::new(line.rules.clone())?;
+    Ok(line)
+}
+
+impl Line {
+    fn set(&mut self, name: &str, value: &str) -> anyhow::Result<()> {
+        let words = value.split(',').filter(|word| !word.is_empty()).map(str::to_owned);
+        match name {
+            "alias" => self.add_alias(value)?,
+            "include" => self.rules.include.extend(words),
+            "exclude" => self.rules.exclude.extend(words),
+            "language" => self.rules.languages.extend(words),
+            "pace" => {
+                let seconds = value.parse().ok().map(Duration::try_from_secs_f64);
+                let pace = seconds.and_then(Result::ok);
+                self.pace = Some(pace.with_context(|| {
+                    format!("pace={} is not a number of seconds", quoted(value))
+                })?);
+            }
+            _ => anyhow::bail!(
+                "{} is not a setting of a site; known are alias, exclude, follow-links, include, \
+                 language and pace",
+                quoted(name)
+            ),
+        }
+        Ok(())
+    }
+
+    fn add_alias(&mut self, word: &str) -> anyhow::Result<()> {
+        let alias = site_url(word)?.origin().ascii_serialization();
+        add(&mut self.aliases, vec![alias]);
+        Ok(())
+    }
+}
+
+/// The address of a site, however it is written, without query and fragment.
+fn site_url(word: &str) -> anyhow::Result<Url> {
+    let shown = quoted(&redacted(word));
+    let no_host = || format!("{shown} has no host; write a site as in https://example.org");
+    let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
+    let rest = text.split_once("://").map_or("", |(_, rest)| rest);
+    anyhow::ensure!(!rest.is_empty() && !rest.starts_with(['/', '?', '#']), no_host());
+    let mut url = match Url::parse(&text) {
+        Ok(url) => url,
+        Err(error) => anyhow::bail!("{shown} is not the address of a site: {error}"),
+    };
+    let is_open = url.username().is_empty() && url.password().is_none();
+    anyhow::ensure!(is_open, "{shown}: a site is named without user and password");
+    let is_web = matches!(url.scheme(), "http" | "https");
+    anyhow::ensure!(is_web, "{shown} is not the address of a site: only http and https are synced");
+    anyhow::ensure!(url.host_str().is_some_and(|host| !host.is_empty()), no_host());
     url.set_query(None);
     url.set_fragment(None);
     Ok(url)
@@ -94,32 +280,97 @@ fn root(place: &str, word: &str) -> anyhow::Result<Url> {
 mod tests {
     use super::*;
 
-    fn named(sites: &[Named]) -> Vec<(&str, Vec<&str>)> {
-        let sites = sites.iter();
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&it| it.to_owned()).collect()
+    }
+
+    fn list(given: &[&str], aliases: &[&str], file: Option<&Path>) -> anyhow::Result<SiteList> {
+        sites(&words(given), &words(aliases), file, &ScopeArgs::default())
+    }
+
+    fn named(list: &SiteList) -> Vec<(&str, Vec<&str>)> {
+        let sites = list.sites.iter();
         sites.map(|it| (it.url.as_str(), it.aliases.iter().map(String::as_str).collect())).collect()
     }
 
     #[test] // D88
     fn ours_an_alias_is_of_one_site() {
-        let words = |words: &[&str]| -> Vec<String> { words.iter().map(|&it| it.into()).collect() };
-        let www = words(&["www.a.example"]);
-        let one = sites(&words(&["a.example"]), &www, None).unwrap();
+        let www = ["www.a.example"];
+        let one = list(&["a.example"], &www, None).unwrap();
         assert_eq!(named(&one), [("https://a.example/", vec!["https://www.a.example"])]);
-        assert!(sites(&words(&["a.example", "evil.example"]), &www, None).is_err());
+        assert!(list(&["a.example", "evil.example"], &www, None).is_err());
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sites.txt");
         let text = "\u{feff}# ours\nhttps://a.example https://www.a.example # both\n\n\
                     b.example/deep?q=1\na.example a.test www.a.example\n";
         std::fs::write(&file, text).unwrap();
-        let all = sites(&words(&["b.example"]), &[], Some(&file)).unwrap();
+        let all = list(&["b.example"], &[], Some(&file)).unwrap();
         let a = ("https://a.example/", vec!["https://www.a.example", "https://a.test"]);
         assert_eq!(named(&all), [("https://b.example/", vec![]), a]);
-        assert!(sites(&words(&["a.example"]), &www, Some(&file)).is_err());
-        for bad in
-            ["https://", "a.example ftp://b.example", "https://u:p@a.example", "a.example our docs"]
-        {
-            std::fs::write(&file, bad).unwrap();
-            assert!(sites(&[], &[], Some(&file)).is_err(), "{bad}");
+        assert!(list(&["a.example"], &www, Some(&file)).is_err());
+        for bad in ["https://", "", "/docs", "ftp://b.example", "https://u:p@a.example"] {
+            assert!(list(&[bad], &[], None).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_path_limits_a_site_and_several_add_up() {
+        let prefixes = |given: &[&str]| {
+            let list = list(given, &[], None).unwrap();
+            let [site] = list.sites.as_slice() else { panic!("{list:?}") };
+            assert_eq!(site.url.as_str(), "https://a.example/");
+            site.scope.rules().prefixes.clone()
+        };
+        assert_eq!(prefixes(&["a.example/docs"]), ["/docs"]);
+        assert_eq!(prefixes(&["a.example/docs/", "https://a.example/blog"]), ["/docs/", "/blog"]);
+        assert!(prefixes(&["a.example/docs", "a.example"]).is_empty());
+        assert!(prefixes(&["a.example", "a.example/docs"]).is_empty());
+    }
+
+    #[test]
+    fn a_line_has_settings_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sites.txt");
+        let text = "a.example/docs pace=2.5 include=/docs/** exclude=/x/,/y/ language=en,de \
+                    alias=www.a.example follow-links\nb.example\n";
+        std::fs::write(&file, text).unwrap();
+        let args = ScopeArgs { language: words(&["fr"]), ..ScopeArgs::default() };
+        let list = sites(&[], &[], Some(&file), &args).unwrap();
+        let [a, b] = list.sites.as_slice() else { panic!("{list:?}") };
+        let wanted = ScopeRules {
+            prefixes: words(&["/docs"]),
+            include: words(&["/docs/**"]),
+            exclude: words(&["/x/", "/y/"]),
+            languages: words(&["en", "de"]),
+        };
+        assert_eq!((a.scope.rules(), a.follows_links), (&wanted, true));
+        assert_eq!(a.pace, Some(Duration::from_millis(2_500)));
+        assert_eq!(a.aliases, ["https://www.a.example"]);
+        // Filters of the command line are for lines without such.
+        assert_eq!(b.scope.rules().languages, ["fr"]);
+        assert_eq!((b.follows_links, b.pace), (false, None));
+    }
+
+    #[test]
+    fn a_bad_line_is_reported_and_the_others_are_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sites.txt");
+        let text = "a.example\nhttps://u:secret@b.example\nc.example our docs\nd.example depth=3\n\
+                    e.example include=/a[\nf.example pace=fast\nhttps://\ng.example\n";
+        std::fs::write(&file, text).unwrap();
+        let list = list(&[], &[], Some(&file)).unwrap();
+        assert_eq!(named(&list), [("https://a.example/", vec![]), ("https://g.example/", vec![])]);
+        let told = list.faults.join("\n");
+        for wanted in [
+            "sites.txt:2: `https://b.example`: a site is named without user and password",
+            "sites.txt:3: `our` is neither an address of the same site nor a setting",
+            "sites.txt:4: `depth` is not a setting of a site",
+            "sites.txt:5: `/a[` is not a glob",
+            "sites.txt:6: pace=`fast` is not a number of seconds",
+            "sites.txt:7: `https://` has no host",
+        ] {
+            assert!(told.contains(wanted), "{wanted}\n{told}");
+        }
+        assert!(list.faults.len() == 6 && !told.contains("secret"), "{told}");
     }
 }

@@ -120,3 +120,44 @@ fn ours_a_log_that_cannot_be_opened_anew_is_said() {
     let text = fs::read_to_string(folder.path().join("moved/access.log")).unwrap();
     assert_eq!(text.lines().count(), 1, "the old one goes on");
 }
+
+#[test]
+fn rebuilds_lost_state_from_the_address_of_the_published_site() {
+    let folder = copied();
+    build(folder.path(), now() - 7200, &[]);
+    let page = folder.path().join("site/docs/tides-api.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replace("</main>", "<p>Times are those of the inner basin.</p></main>"))
+        .unwrap();
+    build(folder.path(), now() - 3600, &[]);
+    let serving = Serving::start(folder.path(), &["--rate", "off"]);
+    let again = |previous: &str| {
+        rutter()
+            .args(["build", "site", "--base-url", "https://harbour.example", "--out", "again"])
+            .args(["--state", "state-again", "--previous", previous])
+            .env("SOURCE_DATE_EPOCH", (now() - 60).to_string())
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+    };
+    // Where nothing is published, nothing is built.
+    let nothing = again(&format!("http://{}/docs/", serving.address));
+    let said = String::from_utf8_lossy(&nothing.stderr).into_owned();
+    assert!(!nothing.status.success() && said.contains("no sitemap there"), "{said}");
+    assert!(!folder.path().join("again/sitemap.xml").exists());
+    let output = again(&format!("http://{}/", serving.address));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("published files from http://127.0.0.1"), "{said}");
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(table.contains(": 0 new, 0 changed, 0 removed"), "{table}");
+    let dates = |state: &str| {
+        let ledger = fs::read_to_string(folder.path().join(state).join("ledger.tsv")).unwrap();
+        let rows = ledger.lines().filter(|line| line.starts_with("https://"));
+        let public = rows.map(|row| row.split('\t').map(str::to_owned).collect::<Vec<_>>());
+        let public = public.filter(|row| row[1] == "public");
+        public.map(|row| (row[0].clone(), row[4].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(dates("state-again"), dates("state"));
+    assert!(!dates("state").is_empty());
+}

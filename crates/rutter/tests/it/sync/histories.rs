@@ -314,6 +314,7 @@ impl History {
                     ChangeKind::Added | ChangeKind::Changed => {
                         pages.insert(change.url, change.digest.to_string());
                     }
+                    ChangeKind::Forgotten | ChangeKind::Erased => panic!("nothing is forgotten"),
                     ChangeKind::Removed | ChangeKind::Withheld => {
                         assert!(pages.remove(&change.url).is_some(), "{} went twice", change.url);
                     }

@@ -1,0 +1,460 @@
+//! Builds the tree of a page with html5ever.
+//!
+//! Input: the text of a page and [`Limits`]. Output: an [`Arena`] of linked
+//! nodes, which [`Dom`](crate::dom::Dom) lays out flat. Nesting deeper than
+//! [`Limits::depth`] is taken apart by leaving start tags out (the text stays);
+//! attributes beyond [`Limits::attributes`] are left out; a page that makes more
+//! nodes than [`Limits::nodes`] or takes more steps than [`Limits::steps`] is
+//! read up to there.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
+
+use crate::Limits;
+use crate::dom::{Attr, NONE};
+use crate::guard::Guard;
+use crate::tag::Tag;
+use crate::tag_limit::TagScanner;
+
+/// Bytes handed to the tokenizer at once.
+const CHUNK: usize = 8 << 10;
+
+/// Builds the tree and nothing else; the number of its nodes.
+pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
+    Arena::parse(html, limits).nodes.borrow().len()
+}
+
+/// What was left out of a hostile page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    Nothing,
+    /// Tags deeper than allowed; the text is there.
+    Depth,
+    /// Everything behind the last allowed node.
+    Nodes,
+    /// Everything behind the last allowed step.
+    Steps,
+}
+
+/// Attributes by which authors say what is content and what is not.
+fn is_author_mark(name: &str) -> bool {
+    matches!(
+        name,
+        "data-pagefind-body" | "data-pagefind-ignore" | "data-markdown-ignore" | "data-nosnippet"
+    )
+}
+
+/// The tree while it is being built.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    pub(crate) nodes: RefCell<Vec<Node>>,
+    pub(crate) attributes: RefCell<Vec<Attr>>,
+    pub(crate) text: RefCell<String>,
+    pub(crate) cut: Cell<Cut>,
+    /// Depth of the innermost open element.
+    pub(crate) depth: Cell<u32>,
+    /// Work done so far; see [`Limits::steps`].
+    pub(crate) steps: Cell<u64>,
+    pub(crate) n_cut_tags: Cell<usize>,
+    most_nodes: usize,
+    /// Most bytes of text and values together.
+    most_text: usize,
+    pub(crate) is_annotated: Cell<bool>,
+    pub(crate) is_marked: Cell<bool>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) tag: Tag,
+    /// The root and contents of templates are no elements.
+    depth: u32,
+    parent: u32,
+    previous: u32,
+    pub(crate) next: u32,
+    pub(crate) first_child: u32,
+    last_child: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+impl Node {
+    fn new(tag: Tag, from: u32, to: u32) -> Self {
+        Self {
+            tag,
+            depth: 0,
+            parent: NONE,
+            previous: NONE,
+            next: NONE,
+            first_child: NONE,
+            last_child: NONE,
+            from,
+            to,
+        }
+    }
+}
+
+/// A node and its name, which the tree builder asks for all the time.
+#[derive(Debug, Clone)]
+pub(crate) struct Handle {
+    at: u32,
+    ns: Namespace,
+    name: LocalName,
+}
+
+#[derive(Debug)]
+pub(crate) struct Name<'a>(&'a Handle);
+
+impl html5ever::interface::ElemName for Name<'_> {
+    fn ns(&self) -> &Namespace {
+        &self.0.ns
+    }
+    fn local_name(&self) -> &LocalName {
+        &self.0.name
+    }
+}
+
+/// Feeds a piece of a page; tells whether the page is within its limits.
+fn feed(tokenizer: &Tokenizer<Guard>, piece: &str, limits: &Limits) -> bool {
+    let queue = BufferQueue::default();
+    let mut rest = piece;
+    while !rest.is_empty() {
+        let mut cut = rest.len().min(CHUNK);
+        while !rest.is_char_boundary(cut) {
+            cut += 1;
+        }
+        let (chunk, behind) = rest.split_at(cut);
+        queue.push_back(StrTendril::from_slice(chunk));
+        while let TokenizerResult::Script(_) | TokenizerResult::EncodingIndicator(_) =
+            tokenizer.feed(&queue)
+        {}
+        rest = behind;
+        let arena = &tokenizer.sink.builder.sink;
+        if arena.most_nodes < arena.nodes.borrow().len() {
+            arena.cut.set(Cut::Nodes);
+            return false;
+        }
+        if limits.steps < arena.steps.get() {
+            arena.cut.set(Cut::Steps);
+            return false;
+        }
+    }
+    true
+}
+
+impl Arena {
+    pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
+        let arena = Self {
+            nodes: RefCell::new(Vec::with_capacity(html.len() / 20 + 16)),
+            attributes: RefCell::new(Vec::with_capacity(html.len() / 24 + 16)),
+            text: RefCell::new(String::with_capacity(html.len() + 16)),
+            cut: Cell::new(Cut::Nothing),
+            depth: Cell::new(0),
+            steps: Cell::new(0),
+            n_cut_tags: Cell::new(0),
+            is_annotated: Cell::new(false),
+            is_marked: Cell::new(false),
+            most_text: 2 * html.len() + (1 << 20),
+            most_nodes: limits.nodes.min(NONE as usize - 2),
+        };
+        arena.nodes.borrow_mut().push(Node::new(Tag::Html, 0, 0));
+        let options = TreeBuilderOpts {
+            scripting_enabled: false,
+            drop_doctype: true,
+            ..TreeBuilderOpts::default()
+        };
+        let builder = TreeBuilder::new(arena, options);
+        let guard = Guard { builder, deepest: limits.depth, mode: Cell::default() };
+        // A byte order mark was taken off with the charset; html5ever would
+        // drop one at the start of every piece.
+        let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
+        let tokenizer = Tokenizer::new(guard, options);
+        let mut scanner = TagScanner::new(html, limits.attributes);
+        loop {
+            let (mode, is_foreign) = tokenizer.sink.mode();
+            let Some(piece) = scanner.next(mode, is_foreign, CHUNK) else { break };
+            let fed = html.get(piece.from..piece.to).unwrap_or_default();
+            let is_whole = feed(&tokenizer, fed, limits) && feed(&tokenizer, piece.closing, limits);
+            if !is_whole {
+                break;
+            }
+        }
+        tokenizer.end();
+        let arena = tokenizer.sink.builder.sink;
+        arena.n_cut_tags.set(scanner.n_cut);
+        arena
+    }
+
+    /// Counts work, so that a page costs the same wherever it is read.
+    pub(crate) fn step(&self, n: u64) {
+        self.steps.set(self.steps.get().saturating_add(n));
+    }
+
+    fn push(&self, node: Node) -> u32 {
+        let mut nodes = self.nodes.borrow_mut();
+        let at = u32::try_from(nodes.len()).unwrap_or(NONE - 1);
+        nodes.push(node);
+        at
+    }
+
+    fn put_text(&self, text: &str) -> (u32, u32) {
+        let mut all = self.text.borrow_mut();
+        let from = u32::try_from(all.len()).unwrap_or(NONE);
+        all.push_str(text);
+        (from, u32::try_from(all.len()).unwrap_or(NONE))
+    }
+
+    /// The value of an attribute. Elements that are opened again bring theirs
+    /// again; beyond all proportion they come without.
+    fn put_value(&self, value: &str) -> (u32, u32) {
+        let is_full = self.most_text < self.text.borrow().len() + value.len();
+        self.put_text(if is_full { "" } else { value })
+    }
+
+    fn new_child(&self, child: NodeOrText<Handle>) -> u32 {
+        match child {
+            NodeOrText::AppendNode(handle) => {
+                self.detach(handle.at);
+                handle.at
+            }
+            NodeOrText::AppendText(text) => {
+                let (from, to) = self.put_text(&text);
+                self.push(Node::new(Tag::Text, from, to))
+            }
+        }
+    }
+
+    fn detach(&self, at: u32) {
+        let mut nodes = self.nodes.borrow_mut();
+        let (parent, previous, next) = {
+            let node = &mut nodes[at as usize];
+            let links = (node.parent, node.previous, node.next);
+            (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
+            links
+        };
+        if previous != NONE {
+            nodes[previous as usize].next = next;
+        } else if parent != NONE {
+            nodes[parent as usize].first_child = next;
+        }
+        if next != NONE {
+            nodes[next as usize].previous = previous;
+        } else if parent != NONE {
+            nodes[parent as usize].last_child = previous;
+        }
+    }
+
+    fn append_to(&self, parent: u32, child: NodeOrText<Handle>) {
+        if let NodeOrText::AppendText(text) = &child {
+            // Goes on where the text before it ends.
+            let mut nodes = self.nodes.borrow_mut();
+            let last = nodes[parent as usize].last_child;
+            let mut all = self.text.borrow_mut();
+            if let Some(node) = nodes.get_mut(last as usize)
+                && node.tag == Tag::Text
+                && node.to as usize == all.len()
+            {
+                all.push_str(text);
+                node.to = u32::try_from(all.len()).unwrap_or(NONE);
+                return;
+            }
+        }
+        let at = self.new_child(child);
+        let mut nodes = self.nodes.borrow_mut();
+        let (last, depth) = {
+            let parent = &mut nodes[parent as usize];
+            let last = parent.last_child;
+            parent.last_child = at;
+            if last == NONE {
+                parent.first_child = at;
+            }
+            (last, parent.depth + 1)
+        };
+        if last != NONE {
+            nodes[last as usize].next = at;
+        }
+        let node = &mut nodes[at as usize];
+        (node.parent, node.previous, node.depth) = (parent, last, depth);
+        if node.tag != Tag::Text {
+            self.depth.set(depth);
+        }
+    }
+}
+
+impl TreeSink for Arena {
+    type Handle = Handle;
+    type Output = Self;
+    type ElemName<'a> = Name<'a>;
+
+    fn finish(self) -> Self {
+        self
+    }
+
+    fn parse_error(&self, _: Cow<'static, str>) {}
+
+    fn get_document(&self) -> Handle {
+        Handle { at: 0, ns: ns!(), name: local_name!("") }
+    }
+
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> Name<'a> {
+        Name(target)
+    }
+
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+        let tag = if name.ns == ns!(html) {
+            Tag::of(&name.local)
+        } else if name.ns == ns!(mathml) {
+            Tag::Math
+        } else {
+            Tag::Svg
+        };
+        self.step(1 + attrs.len() as u64);
+        let mut attributes = self.attributes.borrow_mut();
+        let from = u32::try_from(attributes.len()).unwrap_or(NONE);
+        for attribute in attrs {
+            let (from, to) = self.put_value(&attribute.value);
+            if attribute.name.local.starts_with("data-ai-") {
+                self.is_annotated.set(true);
+            } else if is_author_mark(&attribute.name.local) {
+                self.is_marked.set(true);
+            }
+            attributes.push(Attr { name: attribute.name.local, from, to });
+        }
+        let to = u32::try_from(attributes.len()).unwrap_or(NONE);
+        let at = self.push(Node::new(tag, from, to));
+        Handle { at, ns: name.ns, name: name.local }
+    }
+
+    fn create_comment(&self, _: StrTendril) -> Handle {
+        let at = self.push(Node::new(Tag::Template, 0, 0));
+        Handle { at, ns: ns!(), name: local_name!("") }
+    }
+
+    fn create_pi(&self, _: StrTendril, data: StrTendril) -> Handle {
+        self.create_comment(data)
+    }
+
+    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
+        if let NodeOrText::AppendNode(node) = &child
+            && node.name == local_name!("")
+        {
+            return; // a comment
+        }
+        self.append_to(parent.at, child);
+    }
+
+    fn append_based_on_parent_node(
+        &self,
+        element: &Handle,
+        previous: &Handle,
+        child: NodeOrText<Handle>,
+    ) {
+        let parent = self.nodes.borrow()[element.at as usize].parent;
+        if parent == NONE {
+            self.append(previous, child);
+        } else {
+            self.append_before_sibling(element, child);
+        }
+    }
+
+    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+
+    fn pop(&self, node: &Handle) {
+        self.depth.set(self.nodes.borrow()[node.at as usize].depth.saturating_sub(1));
+    }
+
+    fn get_template_contents(&self, target: &Handle) -> Handle {
+        // A shadow root is part of what people see; other templates are not,
+        // and `Tag::Template` is silent.
+        let mut nodes = self.nodes.borrow_mut();
+        let attributes = self.attributes.borrow();
+        let node = &mut nodes[target.at as usize];
+        let own = &attributes[node.from as usize..node.to as usize];
+        if own.iter().any(|attribute| &*attribute.name == "shadowrootmode") {
+            node.tag = Tag::Div;
+        }
+        target.clone()
+    }
+
+    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+        x.at == y.at
+    }
+
+    fn set_quirks_mode(&self, _: QuirksMode) {}
+
+    fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
+        let at = self.new_child(child);
+        let mut nodes = self.nodes.borrow_mut();
+        let (parent, previous, depth) = {
+            let sibling = &mut nodes[sibling.at as usize];
+            let links = (sibling.parent, sibling.previous, sibling.depth);
+            sibling.previous = at;
+            links
+        };
+        if previous != NONE {
+            nodes[previous as usize].next = at;
+        } else if parent != NONE {
+            nodes[parent as usize].first_child = at;
+        }
+        let node = &mut nodes[at as usize];
+        (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling.at, depth);
+    }
+
+    fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
+        let mut attributes = self.attributes.borrow_mut();
+        let (from, to) = {
+            let node = &self.nodes.borrow()[target.at as usize];
+            (node.from as usize, node.to as usize)
+        };
+        // Nobody repeats `<html>` for its hundredth attribute in good faith.
+        if 64 < to - from {
+            return;
+        }
+        let is_known =
+            |attr: &Attribute| attributes[from..to].iter().any(|own| own.name == attr.name.local);
+        // A page may repeat `<html>` any number of times.
+        self.step(1 + attrs.len() as u64 * (to - from) as u64);
+        if attrs.iter().all(is_known) {
+            return;
+        }
+        // The whole list anew, at the end.
+        let start = attributes.len();
+        for at in from..to {
+            let Attr { name, from, to } = &attributes[at];
+            let copy = Attr { name: name.clone(), from: *from, to: *to };
+            attributes.push(copy);
+        }
+        for attribute in attrs {
+            if attributes[start..].iter().all(|known| known.name != attribute.name.local) {
+                let (from, to) = self.put_text(&attribute.value);
+                attributes.push(Attr { name: attribute.name.local, from, to });
+            }
+        }
+        let node = &mut self.nodes.borrow_mut()[target.at as usize];
+        node.from = u32::try_from(start).unwrap_or(NONE);
+        node.to = u32::try_from(attributes.len()).unwrap_or(NONE);
+    }
+
+    fn remove_from_parent(&self, target: &Handle) {
+        self.detach(target.at);
+    }
+
+    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
+        loop {
+            let child = self.nodes.borrow()[node.at as usize].first_child;
+            if child == NONE {
+                return;
+            }
+            // Name and namespace are not looked at on the way.
+            let child = Handle { at: child, ns: ns!(html), name: local_name!("div") };
+            self.step(1);
+            self.append_to(new_parent.at, NodeOrText::AppendNode(child));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Tells a login page by its own evidence (D85): a password field that is in
+//! the main content, with little text beside its form.
+//!
+//! A login box in the header, the navigation, a side bar or a dialog is part of
+//! every page of a site and says nothing about this one. Input: the tree.
+//! Output: whether the page is there to ask for a password.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::survey::Survey;
+use crate::tag::Tag;
+
+/// Most characters beside the form of a page that is there for the form.
+const MOST_BESIDE: u32 = 400;
+
+/// Most password fields that are looked at.
+const MOST_FIELDS: usize = 16;
+
+/// Parts of classes, ids and roles of what surrounds the content of a page.
+const AROUND: [&str; 19] = [
+    "header",
+    "masthead",
+    "topbar",
+    "top-bar",
+    "nav",
+    "menu",
+    "toolbar",
+    "banner",
+    "sidebar",
+    "side-bar",
+    "aside",
+    "complementary",
+    "widget",
+    "footer",
+    "contentinfo",
+    "modal",
+    "dialog",
+    "popup",
+    "dropdown",
+];
+
+/// Whether the page is there to ask for a password.
+pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
+    let Some(body) = dom.body else { return false };
+    let mut fields =
+        dom.subtree(body).filter(|at| is_password(dom, *at)).take(MOST_FIELDS).peekable();
+    if fields.peek().is_none() {
+        return false;
+    }
+    let main = dom.subtree(body).find(|at| is_main(dom, *at));
+    // Without a main element: all text but that of header and so on.
+    let around = if main.is_some() { 0 } else { n_around(dom, survey, body) };
+    let all = survey.sum(dom, main.unwrap_or(body)).chars;
+    fields.any(|field| {
+        let is_around = dom.ancestors(field).skip(1).any(|up| is_around(dom, up));
+        let is_outside = main.is_some_and(|main| !dom.subtree(main).contains(&field));
+        let form = dom.ancestors(field).find(|up| dom.item(*up).tag == Tag::Form);
+        let inside = form.map_or(0, |form| survey.sum(dom, form).chars);
+        let beside = all.saturating_sub(inside).saturating_sub(around);
+        !is_around && !is_outside && beside <= MOST_BESIDE
+    })
+}
+
+fn is_password(dom: &Dom, at: u32) -> bool {
+    dom.item(at).tag == Tag::Input
+        && dom
+            .attr(at, &local_name!("type"))
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("password"))
+}
+
+fn is_main(dom: &Dom, at: u32) -> bool {
+    dom.item(at).tag == Tag::Main
+        || dom.attribute(at, "role").is_some_and(|role| role.eq_ignore_ascii_case("main"))
+}
+
+/// Whether an element surrounds the content of a page, by what it is or says.
+fn is_around(dom: &Dom, at: u32) -> bool {
+    match dom.item(at).tag {
+        Tag::Header | Tag::Nav | Tag::Footer | Tag::Aside | Tag::Dialog | Tag::Template => true,
+        Tag::Html | Tag::Body | Tag::Main => false,
+        _ => {
+            let said = ["class", "id", "role"].into_iter().filter_map(|it| dom.attribute(at, it));
+            said.map(str::to_ascii_lowercase)
+                .any(|said| AROUND.iter().any(|part| said.contains(part)))
+        }
+    }
+}
+
+/// Characters of the outermost elements that surround the content.
+fn n_around(dom: &Dom, survey: &Survey, body: u32) -> u32 {
+    let mut n: u32 = 0;
+    let mut at = body + 1;
+    while at < dom.item(body).end {
+        if dom.item(at).tag != Tag::Text && is_around(dom, at) {
+            n = n.saturating_add(survey.sum(dom, at).chars);
+            at = dom.item(at).end;
+        } else {
+            at += 1;
+        }
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    fn is_login_page(html: &str) -> bool {
+        let dom = Dom::parse(html, &Limits::USUAL);
+        is_login(&dom, &Survey::of(&dom))
+    }
+
+    #[test] // D85
+    fn tells_a_login_page_from_a_page_with_a_login_box() {
+        let form = "<form><label>Password <input type=\"password\"></label></form>";
+        let text = "The water rises twice a day. ".repeat(30);
+        for (is_login, page) in [
+            (true, format!("<body><h1>Sign in</h1>{form}")),
+            (true, format!("<body><header>{text}</header><main><h1>Sign in</h1>{form}</main>")),
+            (true, format!("<body><nav>{text}</nav><div><h1>Members</h1>{form}</div>")),
+            (true, "<h1>Log in</h1><INPUT TYPE=Password>".to_owned()),
+            (false, format!("<body><header>{form}</header><main><p>Open daily.</p></main>")),
+            (false, format!("<body><div id=\"site-header\">{form}</div><p>Open daily.</p>")),
+            (false, format!("<body><div class=\"login-modal\">{form}</div><p>Open daily.</p>")),
+            (false, format!("<body>{form}<main><p>Open daily.</p></main>")),
+            (false, format!("<body><main><p>{text}</p>{form}</main>")),
+            (false, format!("<body><aside>{form}</aside><p>{text}</p>")),
+            (false, "<main><p>Write <code>&lt;input type=\"password\"></code>.</main>".to_owned()),
+        ] {
+            assert_eq!(is_login_page(&page), is_login, "{page}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a page says about its own use: robots `meta`, `data-ai-*` attributes
+//! and ARC `meta` elements, joined into one answer.
+//!
+//! Input: an [`Extraction`]. Output: [`Wishes`], and with the time of day the
+//! [`Refusal`] that follows. A site generator and a crawler ask the same
+//! function, so both withhold the same pages.
+
+use std::collections::BTreeSet;
+
+use rutter_page::Timestamp;
+
+use crate::date;
+use crate::extraction::Extraction;
+use crate::facts::Annotated;
+
+/// Why the content of a page may not be used, the most restrictive first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It needs a login.
+    Login,
+    /// It asks not to be indexed.
+    NoIndex,
+    /// `unavailable_after` is in the past.
+    Expired,
+    /// It asks not to be used by AI.
+    NoAi,
+    /// It asks that no copy is kept for others.
+    NoArchive,
+    /// It asks that nothing of its text is shown.
+    NoSnippet,
+}
+
+/// What a page says about its own use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wishes {
+    /// Directives for every robot or for the named one, in lower case, each
+    /// once.
+    pub robots: Vec<String>,
+    /// When the page wants to be forgotten (`unavailable_after`).
+    pub unavailable_after: Option<Timestamp>,
+    /// Whether it says that it needs a login.
+    pub needs_login: bool,
+    /// Whether it says that it needs no login.
+    pub is_open: bool,
+    /// Whether AI may use it; `None` where it does not say.
+    pub is_for_ai: Option<bool>,
+    /// From 0 to 1.
+    pub priority: Option<f64>,
+    /// The directives again: a page may have many, and each is looked up.
+    known: BTreeSet<String>,
+}
+
+impl Wishes {
+    /// Reads what a page says to every robot, and to the one called `token`.
+    pub fn of(extraction: &Extraction, token: &str) -> Self {
+        let mut wishes = Self::default();
+        let metas = extraction.facts.metas.iter();
+        for (_, value) in metas.filter(|(name, _)| is_for(name, token)) {
+            wishes.direct(value);
+        }
+        let metas = extraction.facts.metas.iter();
+        let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
+        let is_page = |element: &&Annotated| {
+            matches!(element.element.as_str(), "html" | "body" | "main" | "article")
+                || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
+        };
+        let of_page = extraction.annotated.iter().filter(is_page);
+        let attributes = of_page.flat_map(|element| &element.attributes);
+        let attributes =
+            attributes.filter_map(|(name, value)| Some((name.strip_prefix("data-ai-")?, value)));
+        for (name, value) in metas.chain(attributes) {
+            let value = value.trim().to_ascii_lowercase();
+            match name {
+                "ai_indexable" | "ai-indexable" | "indexable" => {
+                    // Only the word itself is consent, and one refusal counts.
+                    let is_given = value == "true" && wishes.is_for_ai != Some(false);
+                    wishes.is_for_ai = Some(is_given);
+                }
+                "auth_required" | "auth-required" => {
+                    let is_open = matches!(value.as_str(), "false" | "no" | "0");
+                    wishes.needs_login |= !is_open;
+                    wishes.is_open |= is_open;
+                }
+                "robots_directive" | "robots-directive" => wishes.direct(&value),
+                "crawl_priority" | "crawl-priority" => {
+                    let given = value.parse().ok().filter(|given| (0.0..=1.0).contains(given));
+                    wishes.priority = given.or(wishes.priority);
+                }
+                _ => {}
+            }
+        }
+        wishes
+    }
+
+    /// Reads the value of a robots `meta` or of an `X-Robots-Tag` field.
+    ///
+    /// ```
+    /// let now = rutter_page::Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
+    /// let wishes = rutter_extract::Wishes::of_directives("all, unavailable_after: 1 Jan 2020");
+    /// assert_eq!(wishes.refusal(now), Some(rutter_extract::Refusal::Expired));
+    /// ```
+    pub fn of_directives(value: &str) -> Self {
+        let mut wishes = Self::default();
+        wishes.direct(value);
+        wishes
+    }
+
+    fn direct(&mut self, value: &str) {
+        let value = value.to_ascii_lowercase();
+        let (words, dated) = match value.find("unavailable_after") {
+            Some(at) => value.split_at(at),
+            None => (value.as_str(), ""),
+        };
+        let mut rest = "";
+        if let Some(dated) = dated.strip_prefix("unavailable_after") {
+            let (after, behind) = end_of_date(dated);
+            let known = self.unavailable_after;
+            self.unavailable_after =
+                after.map(|after| known.map_or(after, |it| it.min(after))).or(known);
+            rest = behind;
+        }
+        for word in words.split([',', ';']).chain(rest.split([',', ';'])).map(str::trim) {
+            // What everybody may do anyway is not worth a word.
+            let is_usual = matches!(word, "" | "all" | "index" | "follow");
+            if !is_usual && !self.known.contains(word) {
+                self.known.insert(word.to_owned());
+                self.robots.push(word.to_owned());
+            }
+        }
+    }
+
+    /// Whether a directive is among the wishes.
+    pub fn asks(&self, directive: &str) -> bool {
+        self.robots.iter().any(|word| {
+            word == directive || (word == "none" && matches!(directive, "noindex" | "nofollow"))
+        })
+    }
+
+    /// Why the content may not be used at a time; the most restrictive wins.
+    pub fn refusal(&self, now: Timestamp) -> Option<Refusal> {
+        let is_expired = self.unavailable_after.is_some_and(|after| after <= now);
+        let found = [
+            (self.needs_login, Refusal::Login),
+            (self.asks("noindex"), Refusal::NoIndex),
+            (is_expired, Refusal::Expired),
+            (self.is_for_ai == Some(false) || self.asks("noai"), Refusal::NoAi),
+            (self.asks("noarchive"), Refusal::NoArchive),
+            (self.asks("nosnippet"), Refusal::NoSnippet),
+        ];
+        found.into_iter().find(|(is_so, _)| *is_so).map(|(_, refusal)| refusal)
+    }
+}
+
+fn is_for(name: &str, token: &str) -> bool {
+    name == "robots" || name.eq_ignore_ascii_case(token)
+}
+
+/// The date of `unavailable_after`, and what follows it. A date may have commas
+/// (`Friday, 25 Jun 2010`); one that cannot be read has no effect.
+fn end_of_date(text: &str) -> (Option<Timestamp>, &str) {
+    let text = text.trim_start().trim_start_matches([':', '=']);
+    let mut ends: Vec<usize> = text.match_indices(',').map(|(at, _)| at).take(2).collect();
+    ends.push(text.len());
+    for end in ends {
+        let (date, rest) = text.split_at(end);
+        if let Some(after) = date::parse(date) {
+            return (Some(after), rest);
+        }
+    }
+    (None, text.split_once(',').map_or("", |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use rutter_page::PageUrl;
+
+    use super::*;
+    use crate::extraction::{Options, html};
+
+    fn refusal(page: &str) -> Option<Refusal> {
+        let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
+        let url = PageUrl::parse("https://h.example/a").unwrap();
+        let page = format!("<html lang=en><title>T</title>{page}</html>");
+        Wishes::of(&html(page.as_bytes(), &Options::new(url, now)), "Rutter").refusal(now)
+    }
+
+    #[test] // D56 D57 D58
+    fn page_refuses_its_use_in_every_way_it_can() {
+        let body = "<main><p>Text of this page.</p></main>";
+        for (head, wanted) in [
+            ("", None),
+            ("<meta name=robots content='index, follow'>", None),
+            ("<meta name=robots content=NOINDEX>", Some(Refusal::NoIndex)),
+            ("<meta name=robots content=none>", Some(Refusal::NoIndex)),
+            ("<meta name=robots content='noarchive'>", Some(Refusal::NoArchive)),
+            ("<meta name=robots content='nosnippet, nofollow'>", Some(Refusal::NoSnippet)),
+            ("<meta name=rutter content=noindex>", Some(Refusal::NoIndex)),
+            ("<meta name=otherbot content=noindex>", None),
+            ("<meta name=ai-indexable content=false>", Some(Refusal::NoAi)),
+            ("<meta name=ai_indexable content=true>", None),
+            ("<meta name='arc:auth_required' content=true>", Some(Refusal::Login)),
+        ] {
+            assert_eq!(refusal(&format!("{head}{body}")), wanted, "{head}");
+        }
+        for (attributes, wanted) in [
+            ("data-ai-indexable=false", Some(Refusal::NoAi)),
+            ("data-ai-indexable=true", None),
+            ("data-ai-auth-required", Some(Refusal::Login)),
+            ("data-ai-auth-required=false", None),
+            ("data-ai-robots-directive=noindex", Some(Refusal::NoIndex)),
+        ] {
+            let page = format!("<main {attributes}><p>Text of this page.</p></main>");
+            assert_eq!(refusal(&page), wanted, "{attributes}");
+        }
+    }
+
+    #[test]
+    fn page_that_is_no_longer_available_is_refused() {
+        let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
+        for (text, wanted) in [
+            ("unavailable_after: 25 Jun 2010 15:00:00 GMT", Some(Refusal::Expired)),
+            ("unavailable_after: 2010-06-25", Some(Refusal::Expired)),
+            ("unavailable_after: Friday, 25-Jun-10 15:00:00 GMT", Some(Refusal::Expired)),
+            ("Unavailable_After: 25 Jun 2010 15:00:00 GMT, noarchive", Some(Refusal::Expired)),
+            ("unavailable_after: 2030-06-25", None),
+            ("unavailable_after: 2030-06-25, noindex", Some(Refusal::NoIndex)),
+            ("noai, unavailable_after: 2030-06-25", Some(Refusal::NoAi)),
+            ("unavailable_after: some day", None),
+            ("unavailable_after: some day, noai", Some(Refusal::NoAi)),
+            ("unavailable_after", None),
+        ] {
+            assert_eq!(Wishes::of_directives(text).refusal(now), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Decides whether a checksum identifies a plain collection byte for byte.
+//!
+//! Input: the uncompressed text. Output: the checksum of line 1, where the text
+//! has this checksum and no other text of the same checksum can be accepted
+//! here. Rejects everything else with `None`; errors are those of the input.
+
+use std::io::{self, BufRead, Read};
+
+use rutter_page::Digest;
+
+use crate::excise;
+use crate::hash::TailHash;
+use crate::limits::Limits;
+
+/// Returns the checksum of a plain collection if it identifies its bytes.
+///
+/// The checksum is the hash of the text without the checksum member (D01).
+/// So it says nothing about how the member itself is written; only the form
+/// without blanks or escapes is accepted.
+pub fn identifying_checksum(mut input: impl BufRead) -> io::Result<Option<Digest>> {
+    let mut line = Vec::new();
+    let longest = u64::try_from(Limits::default().page).unwrap_or(u64::MAX);
+    input.by_ref().take(longest).read_until(b'\n', &mut line)?;
+    let Some(cut) = excise::find(&line) else { return Ok(None) };
+    let [member, digits] = [&cut.member, &cut.digits].map(|range| line.get(range.clone()));
+    let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+    let Some(claimed) = digits.and_then(|digits| Digest::parse(&format!("sha256:{digits}"))) else {
+        return Ok(None);
+    };
+    let plain = format!("\"checksum\":\"{claimed}\"");
+    let is_plain = member.is_some_and(|member| {
+        let member = member.strip_prefix(b",").or(member.strip_suffix(b",")).unwrap_or(member);
+        member == plain.as_bytes()
+    });
+    if !is_plain {
+        return Ok(None);
+    }
+    let mut hash = TailHash::default();
+    hash.update_excised(&line, Some(&cut));
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        hash.update(bytes);
+        let n = bytes.len();
+        input.consume(n);
+    }
+    let (whole, _) = hash.finish();
+    Ok((whole == claimed).then_some(claimed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collection(member: impl Fn(Digest) -> String) -> Vec<u8> {
+        let bare = br#"{"collection":{"id":"a"}}"#;
+        let rest = b"\n{\"url\":\"https://a.example/\"}\n";
+        let digest = Digest::of(&[&bare[..], rest].concat());
+        let line = format!(r#"{{"collection":{{"id":"a"{}}}}}"#, member(digest));
+        [line.as_bytes(), rest].concat()
+    }
+
+    #[test] // SCP-150 D01 D08
+    fn only_a_true_checksum_in_its_usual_form_identifies_bytes() {
+        let good = collection(|digest| format!(",\"checksum\":\"{digest}\""));
+        let found = identifying_checksum(&*good).unwrap();
+        assert!(found.is_some());
+        let blank = collection(|digest| format!(", \"checksum\": \"{digest}\""));
+        let upper = collection(|digest| {
+            let digits = digest.to_string().replace("sha256:", "").to_uppercase();
+            format!(",\"checksum\":\"sha256:{digits}\"")
+        });
+        let escaped = collection(|digest| format!(",\"check\\u0073um\":\"{digest}\""));
+        let mut changed = good;
+        changed.extend(b"{}\n");
+        for other in [blank, upper, escaped, changed, b"{}".to_vec(), Vec::new()] {
+            let text = String::from_utf8_lossy(&other).into_owned();
+            assert_eq!(identifying_checksum(&*other).unwrap(), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Records about sites in the file, and the erasure of a site.
+//!
+//! Erasing deletes every row of the site, blanks its events (their numbers stay, because cursors
+//! count them), drops the full-text index (the next search makes it anew), takes the text of its
+//! dictionary away, and rewrites the file, so that no deleted byte is left in free pages.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rutter_page::Timestamp;
+
+use super::body::{Dictionaries, Packer};
+use super::read::collect;
+use super::{SqliteStore, flip, time};
+use crate::error::{QueryError, Storage, WriteError};
+use crate::model::{ChangeKind, Lease, PublisherId};
+use crate::records::{Erased, Forgotten, SiteRecords, VisitRecord};
+
+impl SiteRecords for SqliteStore {
+    fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError> {
+        let left_out = serde_json::to_string(&visit.left_out)
+            .map_err(|error| Storage::Other(Box::new(error)))?;
+        // A site that is not here has no visits.
+        self.writer()?.execute(
+            "INSERT OR REPLACE INTO visit
+                (publisher, at, result, method, error, requests, bytes, left_out)
+             SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM publisher WHERE id = ?1",
+            params![
+                publisher.0,
+                visit.at.to_string(),
+                visit.result,
+                visit.method,
+                visit.error,
+                visit.requests,
+                visit.bytes,
+                left_out,
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn last_visit(&self, publisher: PublisherId) -> Result<Option<VisitRecord>, QueryError> {
+        let reader = self.reader()?;
+        let mut statement = reader.prepare_cached(
+            "SELECT at, result, method, error, requests, bytes, left_out FROM visit
+             WHERE publisher = ?1",
+        )?;
+        let found = collect(statement.query([publisher.0])?, |row| {
+            let (at, left_out): (String, String) = (row.get(0)?, row.get(6)?);
+            let left_out: BTreeMap<String, u64> = serde_json::from_str(&left_out)
+                .map_err(|_| Storage::damaged("the counts of a visit are not JSON"))?;
+            Ok(VisitRecord {
+                at: time(&at)?,
+                result: row.get(1)?,
+                method: row.get(2)?,
+                error: row.get(3)?,
+                requests: row.get(4)?,
+                bytes: row.get(5)?,
+                left_out,
+            })
+        })?;
+        Ok(found.into_iter().next())
+    }
+
+    fn forgotten(&self) -> Result<Vec<Forgotten>, QueryError> {
+        let reader = self.reader()?;
+        let mut statement = reader.prepare_cached(
+            "SELECT origin, at, pages FROM forgotten
+             WHERE origin NOT IN (SELECT origin FROM publisher) ORDER BY origin",
+        )?;
+        Ok(collect(statement.query([])?, |row| {
+            let at: String = row.get(1)?;
+            Ok(Forgotten { origin: row.get(0)?, at: time(&at)?, pages: row.get(2)? })
+        })?)
+    }
+
+    fn erase(&self, lease: Lease, now: Timestamp) -> Result<Erased, WriteError> {
+        let pages = self.write(&lease, |transaction| {
+            erase(transaction, &self.dictionaries, lease.publisher, now)
+        })?;
+        Ok(Erased { pages, is_scrubbed: scrub_if_due(&*self.writer()?)? })
+    }
+}
+
+/// Deletes everything of a publisher; one event and one record stay.
+fn erase(
+    transaction: &Transaction<'_>,
+    dictionaries: &Dictionaries,
+    publisher: PublisherId,
+    now: Timestamp,
+) -> Result<u64, Storage> {
+    let (origin, pages, dict): (String, u64, Option<i64>) = transaction.query_row(
+        "SELECT origin, pages, dict FROM publisher WHERE id = ?1",
+        [publisher.0],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    flip::forget(transaction, publisher, now)?;
+    let now = now.to_string();
+    // Cursors count events, so the rows stay; nothing of what they said does.
+    transaction.execute(
+        "UPDATE change SET publisher = 0, kind = ?1, url = '', modified = ?2,
+            digest = zeroblob(16), at = at,
+            seal = row_seal(at, 0, ?1, '', ?2, zeroblob(16))
+         WHERE publisher = ?3",
+        params![ChangeKind::Erased.word(), now, publisher.0],
+    )?;
+    transaction.execute(
+        "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
+         VALUES (?1, ?2, ?3, ?4, ?1, zeroblob(16),
+            row_seal(?1, ?2, ?3, ?4, ?1, zeroblob(16)))",
+        params![now, publisher.0, ChangeKind::Forgotten.word(), origin],
+    )?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO forgotten (origin, at, pages) VALUES (?1, ?2, ?3)",
+        params![origin, now, pages],
+    )?;
+    if let Some(dict) = dict {
+        drop_dictionary(transaction, dictionaries, dict)?;
+    }
+    // Words of deleted pages stay in the segments of an index until they are merged.
+    transaction.execute_batch(
+        "DROP TABLE IF EXISTS page_text;
+         DELETE FROM meta WHERE key IN ('text_cursor', 'text_page');",
+    )?;
+    // Until the file is rewritten, deleted bytes are in its free pages.
+    transaction.execute("INSERT OR REPLACE INTO meta VALUES ('scrub', 1)", [])?;
+    Ok(pages)
+}
+
+/// Empties a dictionary, which consists of the text of its publisher. Bodies of others that need
+/// it are written without one. Its number stays taken: other processes may have it in memory.
+fn drop_dictionary(
+    transaction: &Transaction<'_>,
+    dictionaries: &Dictionaries,
+    dict: i64,
+) -> Result<(), Storage> {
+    let is_staging: bool =
+        transaction.query_row("SELECT EXISTS (SELECT 1 FROM run)", [], |row| row.get(0))?;
+    if is_staging {
+        // It may have the dictionary in memory, and write bodies with it.
+        return Err(Storage::Busy);
+    }
+    let mut packer = Packer::new(None)?;
+    let mut last = 0;
+    loop {
+        let mut statement = transaction.prepare_cached(
+            "SELECT id, size, z FROM body WHERE ?1 < id AND dict = ?2 ORDER BY id LIMIT 500",
+        )?;
+        let rows = statement.query([last, dict])?;
+        let piece: Vec<(i64, usize, Vec<u8>)> =
+            collect(rows, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        drop(statement);
+        if piece.is_empty() {
+            break;
+        }
+        for (id, size, z) in piece {
+            let line = dictionaries.unpack(transaction, Some(dict), size, &z)?;
+            let packed = packer.pack(&line)?;
+            transaction.execute(
+                "UPDATE body SET dict = NULL, z = ?1 WHERE id = ?2",
+                params![packed.z, id],
+            )?;
+            last = id;
+        }
+    }
+    transaction.execute(
+        "UPDATE publisher SET bytes = (SELECT coalesce(sum(length(z)), 0)
+            FROM page p JOIN body y ON y.id = p.body WHERE p.publisher = publisher.id)",
+        [],
+    )?;
+    transaction.execute("UPDATE dict SET bytes = x'' WHERE id = ?1", [dict])?;
+    transaction.execute("UPDATE publisher SET dict = NULL WHERE dict = ?1", [dict])?;
+    transaction.execute("DELETE FROM meta WHERE key = 'dictionary' AND value = ?1", [dict])?;
+    Ok(())
+}
+
+/// Scrubs a file from which a site was erased. Tells whether nothing is left to do.
+pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, Storage> {
+    let is_due: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'scrub')",
+        [],
+        |row| row.get(0),
+    )?;
+    if is_due {
+        if !scrub(connection)? {
+            return Ok(false);
+        }
+        connection.execute("DELETE FROM meta WHERE key = 'scrub'", [])?;
+    }
+    Ok(true)
+}
+
+/// Rewrites the file without its free pages and empties the log. Tells whether that was possible.
+fn scrub(connection: &Connection) -> Result<bool, Storage> {
+    let fold = || -> Result<bool, Storage> {
+        let is_busy: Option<bool> = connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .optional()?;
+        Ok(is_busy != Some(true))
+    };
+    let vacuum = connection.execute_batch("VACUUM").map_err(Storage::from);
+    match vacuum {
+        Ok(()) => fold(),
+        // What is deleted is deleted; its remains go with a later tidying.
+        Err(Storage::Full | Storage::Busy) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

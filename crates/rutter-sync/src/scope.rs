@@ -1,0 +1,223 @@
+//! Which pages of a site a sync is limited to.
+//!
+//! Input: path prefixes, globs on the path, languages. Output: whether a page
+//! is inside. Pages outside are not fetched; those that a collection delivers
+//! keep a row without content, so that states stay equal (D95).
+//! Rejects globs that cannot be read and language ranges that are none.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+/// The rules of a scope as they are written; kept with the site.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScopeRules {
+    /// Paths; a page at one of them or below is inside. Empty: every path.
+    pub prefixes: Vec<String>,
+    /// Globs on the path; a page that matches one is inside. Empty: every page.
+    pub include: Vec<String>,
+    /// Globs on the path; a page that matches one is outside, whatever else.
+    pub exclude: Vec<String>,
+    /// Language ranges (RFC 4647, basic filtering): `en` means `en-GB` too.
+    /// A page without a language is inside. Empty: every language.
+    pub languages: Vec<String>,
+}
+
+/// Which pages of a site a sync is limited to.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    rules: ScopeRules,
+    include: GlobSet,
+    exclude: GlobSet,
+}
+
+/// Why rules are not a scope.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScopeError {
+    /// A glob cannot be read.
+    #[error("`{0}` is not a glob: {1}")]
+    Glob(String, String),
+    /// Not a language range.
+    #[error("`{0}` is not a language, such as `en` or `de-AT`")]
+    Language(String),
+}
+
+impl Scope {
+    /// Compiles rules.
+    ///
+    /// In a glob `*` stands for any characters but `/`, `**` for any, `?` for
+    /// one; a glob that ends with `/` means everything below.
+    ///
+    /// ```
+    /// use rutter_sync::{Scope, ScopeRules};
+    /// let rules = ScopeRules { include: vec!["/docs/**".into()], ..ScopeRules::default() };
+    /// let scope = Scope::new(rules).unwrap();
+    /// assert!(scope.has_url("https://h.example/docs/a/b?x=1"));
+    /// assert!(!scope.has_url("https://h.example/blog/"));
+    /// ```
+    pub fn new(rules: ScopeRules) -> Result<Self, ScopeError> {
+        for language in &rules.languages {
+            let is_part = |part: &str| {
+                (1..=8).contains(&part.len()) && part.bytes().all(|it| it.is_ascii_alphanumeric())
+            };
+            if !language.split('-').all(is_part) {
+                return Err(ScopeError::Language(language.clone()));
+            }
+        }
+        let (include, exclude) = (compile(&rules.include)?, compile(&rules.exclude)?);
+        Ok(Self { rules, include, exclude })
+    }
+
+    /// The rules it was made of.
+    pub fn rules(&self) -> &ScopeRules {
+        &self.rules
+    }
+
+    /// Whether every page is inside.
+    pub fn is_everything(&self) -> bool {
+        self.rules == ScopeRules::default()
+    }
+
+    /// Whether the path of an address is inside.
+    pub fn has_url(&self, address: &str) -> bool {
+        let path = path_of(address);
+        let prefixes = &self.rules.prefixes;
+        let is_below = |prefix: &String| {
+            let prefix = prefix.trim_end_matches('/');
+            let rest = path.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        (prefixes.is_empty() || prefixes.iter().any(is_below))
+            && (self.rules.include.is_empty() || self.include.is_match(path))
+            && !self.exclude.is_match(path)
+    }
+
+    /// Whether a page in this language is inside.
+    pub fn has_language(&self, language: &str) -> bool {
+        let fits = |range: &String| {
+            let start = language.get(..range.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(range))
+                && matches!(language.as_bytes().get(range.len()), None | Some(b'-'))
+        };
+        let ranges = &self.rules.languages;
+        ranges.is_empty() || language.is_empty() || ranges.iter().any(fits)
+    }
+}
+
+fn compile(globs: &[String]) -> Result<GlobSet, ScopeError> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let bad = |error: &globset::Error| ScopeError::Glob(glob.clone(), error.kind().to_string());
+        let mut pattern = encoded(glob);
+        if !pattern.starts_with(['/', '*']) {
+            pattern.insert(0, '/');
+        }
+        if pattern.ends_with('/') {
+            pattern.push_str("**");
+        }
+        let built = GlobBuilder::new(&pattern).literal_separator(true).build();
+        set.add(built.map_err(|error| bad(&error))?);
+    }
+    set.build().map_err(|error| ScopeError::Glob(globs.join(" "), error.to_string()))
+}
+
+/// A glob as paths are written: other characters than ASCII as percent codes.
+fn encoded(glob: &str) -> String {
+    let mut out = String::with_capacity(glob.len());
+    for c in glob.chars() {
+        if c.is_ascii() {
+            out.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                out.extend(["%", &format!("{byte:02X}")]);
+            }
+        }
+    }
+    out
+}
+
+/// The path of an address, without query and fragment.
+fn path_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
+    path.split(['?', '#']).next().unwrap_or("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(prefixes: &[&str], include: &[&str], exclude: &[&str], languages: &[&str]) -> Scope {
+        let [prefixes, include, exclude, languages] = [prefixes, include, exclude, languages]
+            .map(|words| words.iter().map(|&word| word.to_owned()).collect());
+        Scope::new(ScopeRules { prefixes, include, exclude, languages }).unwrap()
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_segment() {
+        for prefix in ["/docs", "/docs/"] {
+            let scope = scope(&[prefix, "/blog"], &[], &[], &[]);
+            for (path, wanted) in [
+                ("/docs", true),
+                ("/docs/", true),
+                ("/docs/a/b?c=/x", true),
+                ("/blog/1", true),
+                ("/docs2", false),
+                ("/", false),
+                ("", false),
+            ] {
+                assert_eq!(scope.has_url(&format!("https://h.example{path}")), wanted, "{path}");
+            }
+        }
+        assert!(scope(&[], &[], &[], &[]).has_url("https://h.example/anything"));
+        assert!(scope(&["/"], &[], &[], &[]).has_url("https://h.example/anything"));
+    }
+
+    #[test]
+    fn exclude_wins_over_include_and_globs_match_whole_paths() {
+        let scope = scope(&[], &["/docs/**", "/über/"], &["/docs/old/", "**/*.pdf"], &[]);
+        for (path, wanted) in [
+            ("/docs/a", true),
+            ("/docs/a/b", true),
+            ("/docs/old/a", false),
+            ("/docs/a.pdf", false),
+            ("/%C3%BCber/a/b", true),
+            ("/blog", false),
+            ("/x/docs/a", false),
+        ] {
+            assert_eq!(scope.has_url(&format!("https://h.example{path}")), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn languages_match_by_their_beginning() {
+        let scope = scope(&[], &[], &[], &["en", "de-AT"]);
+        for (language, wanted) in [
+            ("en", true),
+            ("EN-gb", true),
+            ("de-AT", true),
+            ("de", false),
+            ("eng", false),
+            ("fr", false),
+            ("", true),
+        ] {
+            assert_eq!(scope.has_language(language), wanted, "{language}");
+        }
+    }
+
+    #[test]
+    fn rejects_what_is_no_glob_and_no_language() {
+        let bad = |include: &str, language: &str| {
+            Scope::new(ScopeRules {
+                include: vec![include.to_owned()],
+                languages: vec![language.to_owned()],
+                ..ScopeRules::default()
+            })
+        };
+        assert!(matches!(bad("/a[", "en"), Err(ScopeError::Glob(glob, _)) if glob == "/a["));
+        assert!(matches!(bad("/a", "english please"), Err(ScopeError::Language(_))));
+        assert!(bad("/{a,b}/**", "en").is_ok());
+    }
+}
