@@ -226,10 +226,10 @@ mod tests {
 
     fn aside(paths: &[&str], linked: &[&str]) -> Vec<String> {
         let mut side = SidePages::default();
-        for path in paths.iter() {
+        for path in paths {
             side.note(path);
         }
-        for path in paths.iter() {
+        for path in paths {
             side.compare(path);
         }
         side.judge(&|folder| linked.contains(&folder));
