@@ -197,6 +197,7 @@ fn is_unsafe_url(text: &str) -> bool {
                 return match scheme.as_str() {
                     "data" => is_data(rest),
                     "file" => is_path(rest),
+                    "javascript" | "vbscript" => !is_sentence(rest),
                     scheme => UNSAFE.contains(&scheme),
                 };
             }
@@ -207,6 +208,15 @@ fn is_unsafe_url(text: &str) -> bool {
         }
     }
     false
+}
+
+/// Whether what follows `javascript:` is a sentence and no script: words after a space, and no
+/// character that a call, an assignment or an escape needs. `JavaScript: the good parts`.
+fn is_sentence(rest: &str) -> bool {
+    let is_plain =
+        |c: char| c.is_alphanumeric() || c == ' ' || ",.!?'\u{2019}-\u{2013}\u{2014}".contains(c);
+    let mut words = rest.split(' ').filter(|word| !word.is_empty());
+    rest.starts_with(' ') && rest.chars().all(is_plain) && words.all(|word| word != "new")
 }
 
 /// Whether what follows `data:` is that of a URL: a media type, or `,` or `;` where there is
@@ -279,6 +289,8 @@ mod tests {
             "data:",
             "File:Quay.jpg",
             "file: see below",
+            "javascript: the good parts",
+            "JavaScript: what's new? Modules, mostly.",
         ] {
             let rest = format!(
                 ",\"schema\":{{\"@type\":\"Dataset\",\"name\":\"{text}\"}},\"x\":\"{text}\""
@@ -296,6 +308,13 @@ mod tests {
             "data:,x",
             "data:;base64,AA",
             "data:image/svg+xml",
+            "javascript: alert(1)",
+            "javascript:alert",
+            "javascript: a=b",
+            "javascript: alert`1`",
+            "javascript: alert%281%29",
+            "javascript: new Widget",
+            "java\nscript: the good parts;x()",
             "file:///etc/passwd",
             "FILE:\\\\host\\x",
             "file:c:/x",

@@ -1,12 +1,14 @@
 //! The pages of a site as a collection that a site could publish.
 //!
-//! A line that a judge would accept is written as it came, so that states are
-//! equal to the publisher's; one that needed mending is written mended.
+//! A line that `check` accepts is written byte for byte, so that states equal
+//! the publisher's. Any other is written as a reader must see it: URLs as URIs,
+//! unsafe URLs out (SCP-188), blocks merged to the limit of collections (D36).
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use rutter_finding::{Mode, Report, Severity};
-use rutter_page::{Judge, PageLimits, Timestamp};
+use rutter_page::{Judge, PageLimits, ReaderView, Timestamp};
 use rutter_scp::{
     Header, Kind, Limits, Target, Track, Version, Writer, canonical, collection_id, is_name,
 };
@@ -62,18 +64,29 @@ impl Collection {
 impl Sink for Collection {
     fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
         let Some(line) = columns.line else { return Ok(()) };
-        let mut report = Report::new(Mode::Strict);
-        let judged = Judge::new(PageLimits::SPEC).read(line, 1, &mut report)?;
-        let Some(page) = judged.filter(|page| !page.content.is_empty()) else {
+        let Some(view) = ReaderView::of(line)?.filter(|view| !view.page.content.is_empty()) else {
             self.left_out += 1;
             return Ok(());
         };
-        if report.count(Severity::Error) == 0 {
+        let most = Limits::SPEC.parts.blocks;
+        let is_as_stored = matches!(view.line(), Cow::Borrowed(_));
+        if is_as_stored && view.page.content.len() <= most && is_accepted(line)? {
             self.writer.line(&columns.row.url, line.as_bytes())?;
-        } else {
-            self.mended += 1;
-            self.writer.page(&canonical(page))?;
+            return Ok(());
         }
+        self.mended += 1;
+        let mut page = canonical(view.page);
+        if most < page.content.len() {
+            page.content = rutter_extract::merged(std::mem::take(&mut page.content), most);
+        }
+        self.writer.page(&page)?;
         Ok(())
     }
+}
+
+/// Whether `check` has no error to report about the line of a page.
+fn is_accepted(line: &str) -> anyhow::Result<bool> {
+    let mut report = Report::new(Mode::Strict);
+    let page = Judge::new(PageLimits::SPEC).read(line, 1, &mut report)?;
+    Ok(page.is_some() && report.count(Severity::Error) == 0)
 }
