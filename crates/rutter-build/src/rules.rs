@@ -53,8 +53,8 @@ rutter_finding::rules! {
         "Write the head of the page out.";
     /// JSON Lines that are no page.
     BAD_LINE = "BD011" "bad-page-line" (warning, "SCP-004")
-        "line is not a page",
-        "It is left out.",
+        "line of the source breaks a rule for pages",
+        "A line that is no page is left out; other faults are corrected or dropped as the detail says.",
         "Correct what the detail names; `rutter scp pack` says more.";
     /// An address that is not below the base address.
     OUTSIDE = "BD012" "outside-the-site" (warning, "D88")

@@ -64,12 +64,14 @@ impl Sources {
         let mut findings: Vec<Finding> = Vec::new();
         loop {
             let taken = lines.next(&mut findings, |record| {
-                let key = record.page.url.key().to_owned();
+                // The ledger and every layer name the page by the URL that is
+                // written into the collection.
+                let mut page = rutter_scp::canonical(record.page);
+                let key = page.url.key().to_owned();
                 if plan.base.strip(&key).is_none() {
                     return Err(Some((record.line, key)));
                 }
                 segments.count(&plan.base, &key);
-                let mut page = rutter_scp::canonical(record.page);
                 let most = Limits::SPEC.parts.blocks;
                 if most < page.content.len() {
                     let content = std::mem::take(&mut page.content);

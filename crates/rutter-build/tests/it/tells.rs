@@ -75,3 +75,15 @@ fn ours_a_large_site_has_no_yaml_and_is_told_so() {
     assert!(!site.path("out/arc-sitemap.yaml").exists());
     assert!(site.path("out/arc-sitemap.json").exists());
 }
+
+#[test] // SCP-077 SCP-080
+fn every_layer_names_a_page_of_json_lines_by_the_uri_in_the_collection() {
+    let (site, _) = built(&line("a|b c", "High water is at noon."));
+    assert!(site.ledger().contains(&format!("{BASE}a%7Cb%20c\t")), "{}", site.ledger());
+    for (name, bytes) in crate::site::files(&site.path("out")) {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("a|b"), "{name}: {text}");
+    }
+    let sitemap = fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
+    assert!(sitemap.contains("a%7Cb%20c</loc>"), "{sitemap}");
+}

@@ -3,11 +3,11 @@
 use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use rutter_finding::Mode;
+use rutter_finding::{Finding, FindingSink, Mode, Refusal, Severity};
 use rutter_page::Timestamp;
 use rutter_scp::{
-    Change, Difference, Input, Kind, Limits, MergeError, Options, Order, Threads, Track,
-    WriteError, Writer, collection_id, diff, folder_of,
+    Change, Difference, Input, Kind, Limits, MergeError, Options, Threads, Track, WriteError,
+    Writer, collection_id, diff, folder_of,
 };
 use serde_json::json;
 
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let limits = args.limits.limits();
     let track = if target.is_some() && !args.plain { Track::State } else { Track::Nothing };
 
+    let mut invalid = None;
     let (difference, writer, mut listing) =
         with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
             let listing = tempfile::tempfile_in(&folder).map_err(at(&folder))?;
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
                 None => None,
             };
             let options = Options { limits, threads: Threads::Two, ..Options::default() };
-            let difference = compare(inputs, options, order, track, &folder, &mut |change| {
+            let mut on_change = |change: Change<'_>| {
                 list(&mut lines, change, args.rows.is_text()).map_err(at(&folder))?;
                 match (change, &mut writer) {
                     (Change::Added(new) | Change::Changed(_, new), Some(writer)) => {
@@ -74,7 +75,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
                     }
                     _ => Ok(()),
                 }
-            })?;
+            };
+            let Ok([old, new]) = <[Input<'_>; 2]>::try_from(inputs) else {
+                unreachable!("two sources give two inputs")
+            };
+            let mut judge = PageJudge { inner: new.sink, first_error: None };
+            let new = Input { open: new.open, sink: &mut judge };
+            let difference = diff(old, new, options, order, track, &folder, &mut on_change)?;
+            invalid = judge.first_error;
             lines.flush().map_err(at(&folder))?;
             drop(lines);
             Ok((difference, writer, listing))
@@ -97,6 +105,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             out.say("nothing changed, no delta written");
             return Ok(Exit::Clean);
         }
+        if let Some(refusal) = invalid {
+            return Err(named(MergeError::Read(1, refusal.into()), &sources));
+        }
         let header = &difference.new.header;
         let kind = Kind::Delta { since: difference.old.header.generated };
         let id = args.id.clone();
@@ -116,18 +127,23 @@ fn at(folder: &Path) -> impl Fn(io::Error) -> WriteError {
     move |error| WriteError::Io(folder.to_owned(), error)
 }
 
-fn compare(
-    inputs: Vec<Input<'_>>,
-    options: Options,
-    order: Order,
-    track: Track,
-    folder: &Path,
-    on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
-) -> Result<Difference, MergeError> {
-    let Ok([old, new]) = <[Input<'_>; 2]>::try_from(inputs) else {
-        unreachable!("two sources give two inputs")
-    };
-    diff(old, new, options, order, track, folder, on_change)
+/// Passes findings on and keeps the first one about a page that `check` calls
+/// an error: a delta to publish must not carry such a page.
+struct PageJudge<'s> {
+    inner: &'s mut dyn FindingSink,
+    first_error: Option<Refusal>,
+}
+
+impl FindingSink for PageJudge<'_> {
+    fn report(&mut self, finding: Finding) {
+        let is_error = finding.rule.severity(Mode::Strict) == Some(Severity::Error)
+            && rutter_page::rules::ALL.iter().any(|rule| rule.code == finding.rule.code);
+        if is_error && self.first_error.is_none() {
+            let Finding { rule, place, detail } = finding.clone();
+            self.first_error = Some(Refusal::new(rule, place, detail));
+        }
+        self.inner.report(finding);
+    }
 }
 
 fn list(lines: &mut dyn Write, change: Change<'_>, is_text: bool) -> io::Result<()> {
