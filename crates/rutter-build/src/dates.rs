@@ -22,11 +22,12 @@ pub(crate) fn first(hints: Hints, now: Timestamp) -> (Timestamp, Dated) {
     if let Some(own) = past(hints.own) {
         return (own, Dated::Page);
     }
-    if let Some(sitemap) = past(hints.sitemap) {
-        return (sitemap, Dated::Sitemap);
-    }
+    // Only there where the owner asked for it, and generators stamp sitemaps.
     if let Some(git) = past(hints.git) {
         return (git, Dated::Git);
+    }
+    if let Some(sitemap) = past(hints.sitemap) {
+        return (sitemap, Dated::Sitemap);
     }
     (now, Dated::Seen)
 }
@@ -63,9 +64,9 @@ mod tests {
         let hints = Hints { own: Some(at(1)), sitemap: Some(at(2)), git: Some(at(3)) };
         assert_eq!(first(hints, at(9)), (at(1), Dated::Page));
         let hints = Hints { own: Some(at(99)), ..hints };
-        assert_eq!(first(hints, at(9)), (at(2), Dated::Sitemap));
-        let hints = Hints { sitemap: None, ..hints };
         assert_eq!(first(hints, at(9)), (at(3), Dated::Git));
+        let hints = Hints { git: None, ..hints };
+        assert_eq!(first(hints, at(9)), (at(2), Dated::Sitemap));
         assert_eq!(first(Hints::default(), at(9)), (at(9), Dated::Seen));
     }
 }
