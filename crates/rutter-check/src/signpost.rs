@@ -118,6 +118,11 @@ fn judge_advert(
 ) {
     let attributes: Vec<(&str, &str)> =
         foreign.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    for (name, value) in advert::odd_times(&attributes) {
+        let detail = format!("scp:{} {name} {}", foreign.name, quoted(value));
+        let rule = &rutter_page::rules::TIME_FORM;
+        sink.report(Finding::new(rule, Place::line(line), detail));
+    }
     let (rule, detail) = match Advert::read(&foreign.name, &attributes, &foreign.text) {
         None => (&rutter_scp::rules::ADVERT_UNKNOWN, quoted(&foreign.name)),
         Some(Err(error)) => {

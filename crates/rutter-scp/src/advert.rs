@@ -258,6 +258,18 @@ pub fn compare(
     Ok(())
 }
 
+/// Returns the times of an advert that readers take as UTC although they are
+/// no xs:dateTime with a zone: a date alone, a space instead of `T`, no zone (D22).
+pub fn odd_times<'a>(
+    attributes: &[(&'a str, &'a str)],
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let times = attributes.iter().copied();
+    let times = times.filter(|(name, _)| matches!(*name, "generated" | "expires" | "since"));
+    times.filter(|(_, value)| {
+        Timestamp::parse_lenient(value.trim()).is_ok_and(|(_, is_proper)| !is_proper)
+    })
+}
+
 fn read_version(text: &str) -> Result<Advert, AdvertError> {
     let bad = || AdvertError { attribute: "", value: text.to_owned() };
     Version::parse(text.trim()).map(Advert::Version).ok_or_else(bad)

@@ -193,8 +193,8 @@ fn base(given: Option<Given<Base>>, site: &Path, remarks: &mut Vec<String>) -> R
     let home = site::Home::read(site);
     let (base, place) = site::base_url(site, home.as_ref()).ok_or_else(|| {
         let what = format!(
-            "{}: address of the site is not known; no CNAME, canonical link of the home page \
-             or sitemap.xml tells it",
+            "{}: cannot find the base URL: no CNAME, sitemap.xml, index or canonical link of the \
+             home page names one (localhost and example.com do not count)",
             site.display()
         );
         let hint =

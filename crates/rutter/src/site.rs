@@ -142,8 +142,9 @@ fn leads_to_file(site: &Path, path: &str) -> bool {
     file(path.to_owned()) || file(format!("{path}.html")) || file(format!("{path}/index.html"))
 }
 
-/// An address that can be a published site's: not the one a local server
-/// has, not the one a generator's template begins with.
+/// The base URL, if it can be that of a published site: neither a local server
+/// nor a placeholder of a generator (`https://example.com`,
+/// `https://your-site.example.com`). Other hosts below `example.com` count.
 pub(crate) fn public(url: &str) -> Option<Base> {
     let base = Base::parse(url).ok()?;
     let host = base.origin().split_once("://").map(|(_, host)| host)?;
@@ -152,7 +153,10 @@ pub(crate) fn public(url: &str) -> Option<Base> {
     let is_local = host == "localhost" || host.starts_with("127.") || host == "0.0.0.0";
     let is_local = is_local || host.starts_with('[') || host.ends_with(".localhost");
     let is_template = ["example.com", "example.org", "example.net"].into_iter().any(|name| {
-        host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        let below = host.strip_suffix(name).map(|rest| rest.trim_end_matches('.'));
+        below.is_some_and(|label| {
+            matches!(label, "" | "www") || label.starts_with("your-") || label.starts_with("my-")
+        })
     });
     (!is_local && !is_template).then_some(base)
 }

@@ -50,10 +50,13 @@ impl Facts {
         let n_public =
             rows.iter().filter(|row| row.listed.is_some() && is_there(view, row)).count();
         let n_twins = rows.iter().filter(|row| row.twin.is_some()).count();
+        // Without the base URL no entry of a layer can be matched with a file.
+        let has_home = view.home.is_some_and(|home| !home.is_placeholder());
+        let may_lack = !view.files.may_be_more(What::Collection);
         Self {
-            has_sitemap: !view.machine.sitemaps.is_empty() && !view.machine.is_cut,
-            has_collections: view.machine.has_pages && !view.files.may_be_more(What::Collection),
-            has_arc: view.machine.arc.is_some(),
+            has_sitemap: has_home && !view.machine.sitemaps.is_empty() && !view.machine.is_cut,
+            has_collections: has_home && view.machine.has_pages && may_lack,
+            has_arc: has_home && view.machine.arc.is_some(),
             has_twins: 0 < n_twins && n_public < n_twins * 2,
             is_partial: view.files.is_live(),
         }

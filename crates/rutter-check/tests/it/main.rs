@@ -214,6 +214,29 @@ fn ours_adverts_of_a_sitemap_are_judged() {
     assert_eq!(findings, [("SC067", 3), ("SC069", 4), ("SC068", 5)]);
 }
 
+#[test] // SCP-120 D22
+fn reports_times_of_adverts_that_readers_have_to_guess() {
+    for (time, is_proper) in [
+        ("2026-05-01T00:00:00Z", true),
+        ("2026-05-01T02:00:00+02:00", true),
+        ("2026-05-01", false),
+        ("2026-05-01 00:00:00Z", false),
+        ("2026-05-01T00:00:00", false),
+    ] {
+        let text = format!(
+            "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' \
+             xmlns:s='https://scp-protocol.org/schemas/sitemap/1.0'>\n\
+             <s:delta section='docs' period='daily' url='https://h.example/a.scp' since='{time}' \
+             generated='{time}' expires='{time}' pages='5' size='9'/>\n\
+             <url><loc>https://h.example/</loc></url></urlset>"
+        );
+        let judgement = judge(text.as_bytes(), &Judging::default());
+        let counts = judgement.report.counts();
+        let wanted = if is_proper { None } else { Some(3) };
+        assert_eq!(counts.get("SC034").map(|count| *count as usize), wanted, "{time}: {counts:?}");
+    }
+}
+
 #[test]
 fn reads_a_list_of_urls_as_a_sitemap_whatever_its_name() {
     let text = "\u{feff}# pages\nhttps://h.example/\nhttps://h.example/a\n/relative\n";

@@ -235,6 +235,19 @@ fn ours_a_folder_without_address_is_judged_file_by_file() {
     assert_eq!(outcome.home, None);
 }
 
+#[test]
+fn no_page_is_called_unlisted_while_the_base_url_is_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "index.html", PAGE);
+    let urls = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+        <url><loc>https://localhost/</loc></url></urlset>";
+    write(dir.path(), "sitemap.xml", urls);
+    let strict = Judging { mode: Mode::Strict, ..Judging::default() };
+    let judging = SiteJudging { judging: strict, ..SiteJudging::default() };
+    let outcome = check_folder(dir.path(), None, Vec::new(), &judging).unwrap();
+    assert!(!codes(&outcome).contains(&"XL011"), "{:?}", codes(&outcome));
+}
+
 #[cfg(unix)]
 #[test]
 fn ours_what_cannot_be_read_is_told() {

@@ -103,8 +103,12 @@ fn ours_a_generator_knows_the_address() {
         let found = generator.base_url(folder.path()).map(|base| base.as_str().to_owned());
         assert_eq!(found.as_deref(), Some(base), "{file}");
     }
-    let folder = folder(&[("hugo.toml", "baseURL = 'https://example.org/'")]);
-    assert!(of_folder(folder.path()).unwrap().base_url(folder.path()).is_none());
+    for placeholder in ["example.org", "www.example.com", "your-docusaurus-site.example.com"] {
+        let folder = folder(&[("hugo.toml", &format!("baseURL = 'https://{placeholder}/'"))]);
+        assert!(of_folder(folder.path()).unwrap().base_url(folder.path()).is_none());
+    }
+    let folder = folder(&[("hugo.toml", "baseURL = 'https://docs.example.org/'")]);
+    assert!(of_folder(folder.path()).unwrap().base_url(folder.path()).is_some());
 }
 
 #[test]
