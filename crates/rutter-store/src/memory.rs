@@ -130,6 +130,10 @@ impl Inner {
         if kind != ChangeKind::Added {
             self.indexed.remove(&(row.publisher, row.url.clone()));
         }
+        if !kind.is_upsert() {
+            // The ARC snapshot that was made from the page is content.
+            self.validators.remove(&format!("snapshot:{}", row.url));
+        }
         self.changes.push(Change {
             seq: self.seq,
             at,

@@ -40,6 +40,7 @@ const SUITE: &[(&str, Test)] = &[
     ("visits take what differs", visits_take_what_differs),
     ("counts of the receipt", counts_of_the_receipt),
     ("validators and the ledger", books::validators_and_the_ledger),
+    ("page snapshots are deleted with the content", books::page_snapshots),
     ("arc entries", books::arc_entries),
     ("entities", books::entities),
     ("search", books::search),
