@@ -203,6 +203,13 @@ impl Store for MemoryStore {
         Ok(parts.map(|part| part.section.clone()).collect())
     }
 
+    fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError> {
+        let inner = self.lock();
+        let parts = inner.houses.get(&publisher).into_iter().flat_map(|house| house.parts.values());
+        let having = parts.filter(|part| part.members.contains_key(key));
+        Ok(having.map(|part| part.section.name.clone()).collect())
+    }
+
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError> {
         Ok(self.lock().find(key).map(|kept| kept.row.clone()))
     }

@@ -46,6 +46,10 @@ pub(crate) struct Memo {
     /// again: they are asked for, whatever lists say of their age.
     #[serde(default)]
     pub(crate) again: BTreeSet<String>,
+    /// Pages whose stored content an audit found damaged: the next sync fetches
+    /// them again.
+    #[serde(default)]
+    pub(crate) damaged: BTreeSet<String>,
     /// Collections that did not verify, by address: they are not downloaded
     /// again while they are the same.
     #[serde(default)]

@@ -338,6 +338,7 @@ pub(crate) fn replica(
 impl Visit<'_> {
     /// The whole way.
     async fn go(&mut self) -> Result<Discovery, VisitError> {
+        self.repair_damaged()?;
         let (mut found, mut gathered) = self.look().await?;
         let has_arc_changed = arc::take(self, &mut found, &mut gathered).await?;
         self.enforce(has_arc_changed).await?;
@@ -591,7 +592,7 @@ impl Visit<'_> {
     }
 
     /// Writes down what is remembered.
-    fn keep_memo(&self) -> Result<(), VisitError> {
+    pub(crate) fn keep_memo(&self) -> Result<(), VisitError> {
         let aliases: Vec<&str> = self.visitor.options.aliases.iter().map(String::as_str).collect();
         self.visitor.store.register(&self.origin, &aliases, &self.memo.write())?;
         Ok(())

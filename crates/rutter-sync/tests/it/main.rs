@@ -8,6 +8,7 @@ mod bounds;
 mod cases;
 mod codings;
 mod consent;
+mod damage;
 mod detours;
 mod faults;
 mod histories;

@@ -130,7 +130,7 @@ fn meaning(withheld: Withheld) -> &'static str {
         Withheld::Consent => "the site says it is not for AI",
         Withheld::Quota => "the site has used up its quota",
         Withheld::Foreign => "the address is not the site's own",
-        Withheld::Fault => "its line was at fault",
+        Withheld::Fault => "its line was invalid, or damaged and not fetched again yet",
         Withheld::Shell => "the page is a shell: its content comes by a script or after a login",
         Withheld::Scope => "it is outside the scope of the sync",
     }

@@ -57,8 +57,11 @@ pub(crate) struct Args {
     /// Say what would be done, and why, and change nothing
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
-    /// Prove the replica against the publisher's states and lines, and change
-    /// nothing
+    /// Verify the replica against the publisher; change no page
+    ///
+    /// Checks every stored page, then compares each section with the newest
+    /// collection of the publisher. Exit code 4 if something differs. Damaged
+    /// pages are marked, and the next sync fetches them again.
     #[arg(long, conflicts_with_all = ["watch", "dry_run"])]
     audit: bool,
     /// Repeat every SECONDS until interrupted
@@ -500,6 +503,10 @@ fn write_audit(audit: &Audit, out: &mut Output) -> anyhow::Result<()> {
     }
     for fault in &audit.faults {
         writeln!(out.data(), "  fault: {}", visible(fault))?;
+    }
+    if 0 < audit.marked {
+        let pages = counted(audit.marked, "damaged page");
+        writeln!(out.data(), "  to be fetched again by the next sync: {pages}")?;
     }
     Ok(())
 }
