@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop")]
 
+mod arc_deltas;
 mod bay;
 mod bounds;
 mod cases;
