@@ -37,6 +37,8 @@ const WORTH_DELTAS: u64 = 200;
 /// Days that are followed one by one.
 const MOST_DAYS: i64 = 14;
 const DAY: i64 = 86_400;
+/// Entries of other sites that are listed for one file.
+const MOST_FOREIGN: usize = 10_000;
 /// How long pointer and deltas are believed without a look at the whole
 /// sitemap, in seconds.
 const WHOLE_EVERY: i64 = 30 * DAY;
@@ -179,6 +181,8 @@ struct Sorted {
     n_foreign: u64,
     /// The origin of the first that is not ours.
     foreign: Option<String>,
+    /// Some of those that are not ours.
+    foreign_urls: Vec<String>,
 }
 
 impl Sorted {
@@ -195,6 +199,9 @@ impl Sorted {
             return;
         }
         self.n_foreign += 1;
+        if self.foreign_urls.len() < MOST_FOREIGN {
+            self.foreign_urls.push(entry.url.key().to_owned());
+        }
         if self.foreign.is_none() {
             let url = Url::parse(entry.url.as_str()).ok();
             self.foreign = url.map(|url| url.origin().ascii_serialization());
@@ -206,6 +213,9 @@ impl Sorted {
         *report.arc.get_or_insert(0) += self.n_ours - self.n_gone;
         let Some(first) = &self.foreign else { return };
         report.count_left_out(LeftOut::ARC_OTHER_SITE, self.n_foreign);
+        for url in &self.foreign_urls {
+            report.list_left_out(url, LeftOut::ARC_OTHER_SITE);
+        }
         if self.n_ours == 0 {
             let text = format!(
                 "it speaks of other sites only, such as {first}, and is not used; where that is \

@@ -33,7 +33,7 @@ use crate::rest::{Brought, has_rest};
 use crate::scope::ScopeRules;
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
-use crate::{arc, crawl, rest, urls};
+use crate::{arc, crawl, left_out, rest, urls};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
@@ -541,6 +541,10 @@ impl Visit<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
+        // A crawl has stored its list, with what ARC says.
+        if !self.has_walked && self.report.arc.is_some() {
+            left_out::keep(&self, false)?;
+        }
         // What was not looked for in this visit is left out as before.
         if !self.has_walked {
             for (reason, n) in &self.memo.left_out {

@@ -14,6 +14,7 @@ mod detours;
 mod faults;
 mod histories;
 mod lastmod;
+mod left_out;
 mod lists;
 mod messages;
 mod mixed;
