@@ -15,6 +15,8 @@ use rutter_fetch::{Url, redacted};
 use rutter_finding::quoted;
 use rutter_sync::{Options, Scope, ScopeRules};
 
+use crate::config::Fault;
+
 /// Arguments that limit what is synced.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Scope")]
@@ -127,7 +129,9 @@ pub(super) fn sites(
             match read(&words) {
                 Ok(line) => lines.push(Line { number: Some(at + 1), ..line }),
                 Err(error) => {
-                    list.faults.push(format!("{}:{}: {error:#}", file.display(), at + 1));
+                    let hint = error.downcast_ref::<Fault>().and_then(|fault| fault.hint.clone());
+                    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+                    list.faults.push(format!("{}:{}: {error:#}{hint}", file.display(), at + 1));
                 }
             }
         }
@@ -295,10 +299,11 @@ impl Line {
 /// The address of a site, however it is written, without query and fragment.
 fn site_url(word: &str) -> anyhow::Result<Url> {
     let shown = quoted(&redacted(word));
-    let no_host = || format!("{shown} has no host; write a site as in https://example.org");
+    let no_host =
+        || Fault::missing(format!("{shown} has no host"), "write a site as in https://example.org");
     let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
-    anyhow::ensure!(!rest.is_empty() && !rest.starts_with(['/', '?', '#']), no_host());
+    anyhow::ensure!(!rest.is_empty() && !rest.starts_with([':', '/', '?', '#']), no_host());
     let mut url = match Url::parse(&text) {
         Ok(url) => url,
         Err(error) => anyhow::bail!("{shown} is not the address of a site: {error}"),
