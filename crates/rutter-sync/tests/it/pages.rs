@@ -244,7 +244,7 @@ async fn own_snapshot_is_deleted_with_the_content_of_its_page() {
     assert_eq!((bay.paths(), mark(&bay)), (vec!["/b".to_owned()], None));
     let bay = site().await;
     bay.robots("User-agent: *\nDisallow: /a\n");
-    bay.clock.advance(Duration::from_secs(2 * 86_400));
+    bay.clock.advance(Duration::from_hours(48));
     bay.visit().await;
     assert_eq!(mark(&bay), None);
     // Content that is never stored has no snapshot either.
