@@ -16,7 +16,7 @@ use crate::exchange::{Head, RangeField, Reading, Sink, is_fast_enough};
 use crate::header::{ContentRange, Validators};
 use crate::log::Event;
 use crate::redact::{redacted, shown};
-use crate::request::{Body, Fetched, Request};
+use crate::request::{Body, Fetched, Method, Request};
 use crate::spool::Spool;
 use crate::target::Target;
 use crate::what::What;
@@ -205,10 +205,8 @@ impl Client {
         let mut fields = self.fields(request.what);
         fields.extend(conditions(&request.known, resume.as_ref()));
         let idle = locked(&host.idle).take();
-        let Some((head, response, mut link)) = self.connector().ask(target, &fields, idle).await?
-        else {
-            return Ok(Tried::Again);
-        };
+        let asked = self.connector().ask(target, request.method, &fields, idle).await?;
+        let Some((head, response, mut link)) = asked else { return Ok(Tried::Again) };
         let body = response.into_body();
         let asked = Asked { request, resume, has_conditions: !request.known.is_empty() };
         let (kind, length) = match asked.judge(&head, spool.as_ref())? {
@@ -367,6 +365,7 @@ impl Asked<'_> {
                 let is_whole = head.range == RangeField::Says(whole);
                 Ok(if is_same && is_whole { Meaning::Complete } else { Meaning::Afresh })
             }
+            (200..=299, _) if self.request.method == Method::Head => Ok(Meaning::Nothing),
             // A whole that says it is a part: nobody knows which.
             (200..=299, resume) => match (&head.range, resume) {
                 (RangeField::Absent, _) => Ok(Meaning::Whole),

@@ -96,7 +96,7 @@ impl Connector {
             let name = ServerName::try_from(name).map_err(|error| fault(error.to_string()))?;
             let handshake = TlsConnector::from(config).connect(name, stream);
             let handshake = self.within(Phase::Tls, self.deadlines.tls, handshake).await?;
-            Box::new(handshake.map_err(|error| fault(handshake_fault(&error, origin.port)))?)
+            Box::new(handshake.map_err(|error| handshake_fault(&error, origin.port))?)
         } else {
             stream
         };
@@ -197,18 +197,22 @@ impl Connector {
     }
 }
 
-/// Why a handshake failed, in words that name the usual mistake.
-fn handshake_fault(error: &std::io::Error, port: u16) -> String {
+/// Why a handshake failed; tells a port without TLS from a wrong certificate.
+fn handshake_fault(error: &std::io::Error, port: u16) -> NetworkFault {
     use rustls::{Error, InvalidMessage};
+    use std::io::ErrorKind;
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            format!("port {port} answers without TLS; an address with http:// may be meant")
+            NetworkFault::NotTls(format!("port {port} answers without TLS"))
         }
-        None if error.kind() == std::io::ErrorKind::UnexpectedEof => format!(
-            "the server closed the connection during the handshake; port {port} may not speak TLS"
-        ),
-        _ => error.to_string(),
+        None if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => {
+            NetworkFault::NotTls(format!(
+                "the server closed the connection during the handshake; port {port} may not \
+                 speak TLS"
+            ))
+        }
+        _ => NetworkFault::Tls(error.to_string()),
     }
 }
 

@@ -127,6 +127,9 @@ pub enum NetworkFault {
     /// A certificate or a handshake that is not right (SCP-162).
     #[error("no safe connection: {0}")]
     Tls(String),
+    /// The port seems to speak another protocol than TLS, such as plain http.
+    #[error("no safe connection: {0}")]
+    NotTls(String),
     /// A phase took too long.
     #[error("{}", late(*.0, *.1))]
     Deadline(Phase, Duration),
@@ -238,7 +241,9 @@ impl Cause {
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             // A certificate does not mend itself, nor does a name that is not there.
-            Self::Network(NetworkFault::Tls(_) | NetworkFault::Resolve(..)) => false,
+            Self::Network(
+                NetworkFault::Tls(_) | NetworkFault::NotTls(_) | NetworkFault::Resolve(..),
+            ) => false,
             // A server that is too slow now is asked again by the next run.
             Self::Network(NetworkFault::Deadline(Phase::Whole | Phase::Crawl, _)) => false,
             Self::Network(_) => true,

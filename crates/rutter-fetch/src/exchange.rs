@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use crate::connect::{Connector, Link, fault_of};
 use crate::error::{BadAnswer, Cause, NetworkFault, Phase, Refused};
 use crate::header::{self, ContentRange, Freshness, Validators};
+use crate::request::Method;
 use crate::spool::Spool;
 use crate::target::Target;
 use crate::what::What;
@@ -205,6 +206,7 @@ impl Connector {
     pub(crate) async fn ask(
         &self,
         target: &Target,
+        method: Method,
         fields: &[(HeaderName, String)],
         idle: Option<Link>,
     ) -> Result<Option<(Head, Response<Incoming>, Link)>, Cause> {
@@ -218,7 +220,7 @@ impl Connector {
         // be taken for the answer to this question.
         tokio::task::yield_now().await;
         if let Some(mut link) = old.filter(|link| !link.sender.is_closed()) {
-            match self.send(&mut link, target, fields).await {
+            match self.send(&mut link, target, method, fields).await {
                 Ok(response) => {
                     return Ok(Some((Head::read(&response, clock.now()), response, link)));
                 }
@@ -228,7 +230,7 @@ impl Connector {
             }
         }
         let mut link = self.connect(&target.origin).await?;
-        let response = self.send(&mut link, target, fields).await?;
+        let response = self.send(&mut link, target, method, fields).await?;
         Ok(Some((Head::read(&response, clock.now()), response, link)))
     }
 
@@ -236,6 +238,7 @@ impl Connector {
         &self,
         link: &mut Link,
         target: &Target,
+        method: Method,
         fields: &[(HeaderName, String)],
     ) -> Result<Response<Incoming>, Cause> {
         let url = &target.url;
@@ -244,7 +247,11 @@ impl Connector {
             (false, None) => url.path().to_owned(),
             (false, Some(query)) => format!("{}?{query}", url.path()),
         };
-        let mut request = Request::get(place).header("host", target.origin.authority());
+        let request = match method {
+            Method::Get => Request::get(place),
+            Method::Head => Request::head(place),
+        };
+        let mut request = request.header("host", target.origin.authority());
         for (name, value) in fields {
             request = request.header(name, value);
         }

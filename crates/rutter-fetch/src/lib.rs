@@ -55,7 +55,7 @@ pub use pace::{FIRST_BACKOFF, LONGEST_DELAY};
 pub use probe::Probe;
 pub use proxy::{Proxies, ProxyError};
 pub use redact::{redacted, shown};
-pub use request::{Body, Fetched, Hop, Request};
+pub use request::{Body, Fetched, Hop, Method, Request};
 pub use robots::{RobotsFile, RobotsRules};
 pub use rustls::pki_types::CertificateDer;
 pub use target::{Hosts, Ports};

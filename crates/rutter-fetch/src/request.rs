@@ -10,6 +10,16 @@ use crate::exchange::Fields;
 use crate::header::Validators;
 use crate::what::What;
 
+/// How something is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// With its body.
+    #[default]
+    Get,
+    /// Without its body: the status, the fields and the validators.
+    Head,
+}
+
 /// One thing to fetch.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -17,6 +27,8 @@ pub struct Request {
     pub url: Url,
     /// What it is.
     pub what: What,
+    /// Whether the body is wanted, or only what the server says about it.
+    pub method: Method,
     /// What is known of it from before; asked for only if it changed.
     pub known: Validators,
     /// The site it belongs to; hosts that do not are refused, here and at
@@ -32,7 +44,8 @@ impl Request {
     /// Asks for something whole, into memory.
     pub fn new(url: Url, what: What) -> Self {
         let known = Validators::default();
-        Self { url, what, known, site: None, spool: None, most: None }
+        let method = Method::Get;
+        Self { url, what, method, known, site: None, spool: None, most: None }
     }
 
     pub(crate) fn most(&self) -> u64 {

@@ -130,6 +130,10 @@ impl Inner {
         if kind != ChangeKind::Added {
             self.indexed.remove(&(row.publisher, row.url.clone()));
         }
+        if !kind.is_upsert() {
+            // The ARC snapshot that was made from the page is content.
+            self.validators.remove(&format!("snapshot:{}", row.url));
+        }
         self.changes.push(Change {
             seq: self.seq,
             at,
@@ -197,6 +201,13 @@ impl Store for MemoryStore {
         let inner = self.lock();
         let parts = inner.houses.get(&publisher).into_iter().flat_map(|house| house.parts.values());
         Ok(parts.map(|part| part.section.clone()).collect())
+    }
+
+    fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError> {
+        let inner = self.lock();
+        let parts = inner.houses.get(&publisher).into_iter().flat_map(|house| house.parts.values());
+        let having = parts.filter(|part| part.members.contains_key(key));
+        Ok(having.map(|part| part.section.name.clone()).collect())
     }
 
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError> {

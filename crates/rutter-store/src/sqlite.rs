@@ -360,6 +360,10 @@ impl Store for SqliteStore {
         Ok(sections.into_iter().map(|(_, section)| section).collect())
     }
 
+    fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError> {
+        Ok(read::sections_of(&*self.reader()?, publisher, key)?)
+    }
+
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError> {
         Ok(read::page(&*self.reader()?, key)?.map(|(_, page)| page))
     }

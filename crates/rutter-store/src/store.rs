@@ -35,6 +35,9 @@ pub trait Store: SiteRecords + Send + Sync {
     /// The sections of a publisher, by name.
     fn sections(&self, publisher: PublisherId) -> Result<Vec<Section>, QueryError>;
 
+    /// Names of the sections of a publisher that have a page, in order.
+    fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError>;
+
     /// A page by its key. Where two publishers claim it, the one whose origin
     /// it has; else the first.
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError>;

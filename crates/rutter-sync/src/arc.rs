@@ -3,11 +3,12 @@
 //! On the first visit, discovery hands over what it read. Later the files are
 //! requested here, with their validators. A site with dated deltas is followed
 //! by these: the pointer file (D53) says when the sitemap last changed, so the
-//! days up to then are read. Where it has no new date, the sitemap is requested
-//! with its validators, as long as these are current: an unchanged one is a 304.
-//! Without a usable pointer the days up to today are read. A missing day, or one
-//! that begins after the moment up to which the replica is complete, means the
-//! whole sitemap (D60).
+//! days up to then are read. Before that a HEAD request gets the validators of
+//! the whole sitemap. Where the pointer has no new date, the sitemap is requested
+//! with its newest validators: an unchanged one is a 304, and consent that is
+//! taken back without a new date is noticed at the next sync. Without a usable
+//! pointer the days up to today are read. A missing day, or one that begins after
+//! the moment up to which the replica is complete, means the whole sitemap (D60).
 //!
 //! A file is read twice: once to its end, and only then into the replica, so
 //! that memory does not grow with it and a broken one changes nothing.
@@ -18,7 +19,7 @@ use std::io::{self, Cursor, Read};
 use rutter_arc::pointer::Found;
 use rutter_arc::{ArcError, Entry, Limits, delta};
 use rutter_discover::{ArcOffer, ArcSaid, Discovery, Outcome, Said};
-use rutter_fetch::{Body, Cause, Fetched, Request, Url, Validators, What, decode};
+use rutter_fetch::{Body, Cause, Fetched, Method, Request, Url, Validators, What, decode};
 use rutter_finding::{FindingSink, Mode, Report as Findings};
 use rutter_page::{Own, Timestamp};
 
@@ -36,6 +37,8 @@ const WORTH_DELTAS: u64 = 200;
 /// Days that are followed one by one.
 const MOST_DAYS: i64 = 14;
 const DAY: i64 = 86_400;
+/// Entries of other sites that are listed for one file.
+const MOST_FOREIGN: usize = 10_000;
 /// How long pointer and deltas are believed without a look at the whole
 /// sitemap, in seconds.
 const WHOLE_EVERY: i64 = 30 * DAY;
@@ -76,18 +79,23 @@ async fn take_arc(
     let Some(known) = found.memory.files.get(&offer.url).cloned() else { return Ok(false) };
     let is_worth = WORTH_DELTAS <= offer.said.pages && offer.said.deltas.is_some();
     let has_site_changed = found.looks.iter().any(|look| look.outcome == Outcome::Found("sitemap"));
+    let mut version = None;
     if let Some(memo) = visit.memo.arc.clone().filter(|_| is_worth) {
         match follow(visit, offer, memo, has_site_changed).await? {
             Followed::Unchanged => return Ok(false),
             Followed::Changed => return Ok(true),
             Followed::Gap => {}
+            Followed::Unknown(validators) => version = Some(validators),
         }
     }
-    let Some(answer) = ask(visit, &offer.url, What::Arc, &known.validators).await? else {
+    let validators = version.as_ref().unwrap_or(&known.validators);
+    let Some(answer) = ask(visit, &offer.url, What::Arc, validators).await? else {
         return Ok(false);
     };
     if answer.is_unchanged() {
-        if let Some(memo) = &mut visit.memo.arc {
+        // Validators from a HEAD request say that nothing changed since the
+        // deltas, and not that the whole sitemap was read.
+        if let Some(memo) = visit.memo.arc.as_mut().filter(|_| version.is_none()) {
             memo.whole = Some(visit.now);
         }
         return Ok(false);
@@ -132,6 +140,7 @@ fn whole_memo(visit: &Visit<'_>, said: &ArcSaid) -> ArcMemo {
     ArcMemo {
         day: delta::day_of(said.generated.unwrap_or(visit.now)),
         delta: None,
+        version: None,
         until: said.generated,
         whole: Some(visit.now),
         pointer: PointerMemo::Unknown,
@@ -172,6 +181,8 @@ struct Sorted {
     n_foreign: u64,
     /// The origin of the first that is not ours.
     foreign: Option<String>,
+    /// Some of those that are not ours.
+    foreign_urls: Vec<String>,
 }
 
 impl Sorted {
@@ -188,6 +199,9 @@ impl Sorted {
             return;
         }
         self.n_foreign += 1;
+        if self.foreign_urls.len() < MOST_FOREIGN {
+            self.foreign_urls.push(entry.url.key().to_owned());
+        }
         if self.foreign.is_none() {
             let url = Url::parse(entry.url.as_str()).ok();
             self.foreign = url.map(|url| url.origin().ascii_serialization());
@@ -199,6 +213,9 @@ impl Sorted {
         *report.arc.get_or_insert(0) += self.n_ours - self.n_gone;
         let Some(first) = &self.foreign else { return };
         report.count_left_out(LeftOut::ARC_OTHER_SITE, self.n_foreign);
+        for url in &self.foreign_urls {
+            report.list_left_out(url, LeftOut::ARC_OTHER_SITE);
+        }
         if self.n_ours == 0 {
             let text = format!(
                 "it speaks of other sites only, such as {first}, and is not used; where that is \
@@ -212,7 +229,11 @@ impl Sorted {
 enum Followed {
     Unchanged,
     Changed,
+    /// The deltas do not lead from what is here to the newest sitemap.
     Gap,
+    /// Deltas say nothing new: whether the whole sitemap changed is to be asked
+    /// with these validators.
+    Unknown(Validators),
 }
 
 /// Applies the changes of each day from the last one known.
@@ -227,23 +248,28 @@ async fn follow(
     if !template.contains("YYYY-MM-DD") || memo.whole.is_some_and(is_due) {
         return Ok(Followed::Gap);
     }
+    let before = memo.pointer.date();
     memo.pointer = ask_pointer(visit, &offer.url, &memo).await?;
     visit.memo.arc = Some(memo.clone());
-    let changed = match &memo.pointer {
-        PointerMemo::Known(changed, _) => Some(*changed),
-        _ => None,
-    };
-    // A page may be closed without a new date in the pointer. The sitemap is
-    // requested with its validators, which are current as long as no delta was
-    // applied; after that, the last delta is, where the site changed.
-    if changed.is_some() && changed == memo.until {
-        if memo.delta.is_none() {
+    let changed = memo.pointer.date();
+    let has_new_date = changed.is_some_and(|changed| {
+        let is_later = memo.until.is_none_or(|until| until < changed);
+        is_later || (Some(changed) != before && Some(changed) != memo.until)
+    });
+    // A page may be closed without a new date. The whole sitemap is requested
+    // with its newest validators; where the server names none, the last delta
+    // is requested.
+    let is_told = has_new_date || (changed.is_none() && has_site_changed);
+    if !is_told {
+        if changed.is_some() && memo.delta.is_none() {
             return Ok(Followed::Gap);
         }
-        if !has_site_changed {
-            return Ok(Followed::Unchanged);
+        if let Some(version) = &memo.version {
+            return Ok(Followed::Unknown(version.clone()));
         }
     }
+    // Before the deltas: a change in between gives another version.
+    let version = if is_told { ask_version(visit, &offer.url).await } else { None };
     let today = delta::day_of(visit.now);
     // Consent may be withdrawn without a change to the XML sitemap. The file
     // of the last known day then has its own changes only: on a later day the
@@ -279,7 +305,8 @@ async fn follow(
         memo.until = memo.until.max(said.until);
         changes.push((url, answer.clone(), said.sorted));
     }
-    if changed.is_some_and(|changed| memo.until.is_none_or(|until| until < changed)) {
+    let is_behind = changed.is_some_and(|changed| memo.until.is_none_or(|until| until < changed));
+    if is_behind || (has_new_date && changes.is_empty()) {
         for (_, answer, _) in &changes {
             discard(answer);
         }
@@ -287,6 +314,9 @@ async fn follow(
     }
     memo.day = last;
     let has_changed = !changes.is_empty();
+    if has_changed {
+        memo.version = version;
+    }
     for (url, answer, sorted) in changes {
         sorted.report(visit, &url);
         let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &url, error))?;
@@ -309,10 +339,20 @@ fn days(first: &str, last: &str) -> Option<Vec<String>> {
     (0..=MOST_DAYS).contains(&n_days).then(|| (0..=n_days).map(day).collect())
 }
 
+/// Asks for the validators of the whole sitemap, without its body. A failure is
+/// not reported: the next request to the host fails too, or it does not matter.
+async fn ask_version(visit: &Visit<'_>, url: &str) -> Option<Validators> {
+    let site = Some(visit.site.clone());
+    let address = Url::parse(url).ok()?;
+    let request = Request { method: Method::Head, site, ..Request::new(address, What::Arc) };
+    let answer = visit.visitor.client.fetch(&request).await.ok()?;
+    Some(answer.validators).filter(|validators| answer.status == 200 && !validators.is_empty())
+}
+
 /// Asks the pointer when the sitemap last changed.
 ///
-/// It is useless where it is older than what was read: then it is not written
-/// anew with the sitemap.
+/// It is useless where its first date is older than what was read: then it is
+/// not written anew with the sitemap.
 async fn ask_pointer(
     visit: &mut Visit<'_>,
     sitemap: &str,
@@ -339,7 +379,10 @@ async fn ask_pointer(
         Ok(Found::Pointer(pointer)) if pointer.json == sitemap => pointer.modified,
         _ => None,
     };
-    Ok(match changed.filter(|changed| memo.until.is_some_and(|until| until <= *changed)) {
+    let is_useful = |changed: &Timestamp| {
+        memo.pointer.date().is_some() || memo.until.is_some_and(|until| until <= *changed)
+    };
+    Ok(match changed.filter(is_useful) {
         Some(changed) => PointerMemo::Known(changed, answer.validators),
         None => PointerMemo::Useless,
     })

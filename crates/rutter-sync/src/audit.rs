@@ -2,7 +2,8 @@
 //!
 //! The books and every body are checked; then the newest collection of each
 //! section is read again. Where it names a state, that must be ours (D95);
-//! where it is a snapshot, every line must be ours. Nothing is changed.
+//! where it is a snapshot, every line must be ours. No page is changed; damaged
+//! ones are listed for the next sync, which fetches them again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +15,11 @@ use rutter_store::{Begin, Depth, Mode, QueryError, Section, Source, Storage};
 
 use crate::apply::{Applying, fill, open};
 use crate::collect::{adverts, told};
+use crate::damage::list_damaged;
 use crate::error::VisitError;
 use crate::gate::origin_of;
 use crate::layers::Gathered;
+use crate::memo::Memo;
 use crate::scope::Scope;
 use crate::shelf::Shelf;
 use crate::tally::{Tally, counted};
@@ -31,6 +34,8 @@ pub struct Audit {
     pub sections: BTreeMap<String, Proof>,
     /// What is wrong with the replica itself.
     pub faults: Vec<String>,
+    /// Damaged pages that the next sync fetches again.
+    pub marked: u64,
     /// Requests it cost.
     pub requests: u64,
     /// Bytes it cost.
@@ -83,6 +88,7 @@ impl Visitor {
             let scope = Scope::new(rules).unwrap_or_default();
             Arc::make_mut(&mut visit.gate).limit(scope);
         }
+        let marked = if faults.is_empty() { 0 } else { self.mark_damaged(&visit)? };
         let memory = visit.memo.memory.clone();
         let mut gathered = Gathered::new(&self.options.limits);
         let found = visit.discover(&memory, BOUNDS, &mut gathered).await?;
@@ -110,7 +116,23 @@ impl Visitor {
             sections.insert(section.name, proof);
         }
         let origin = visit.origin.clone();
-        Ok(Audit { origin, sections, faults, requests: 0, bytes: 0 })
+        Ok(Audit { origin, sections, faults, marked, requests: 0, bytes: 0 })
+    }
+
+    /// Lists damaged pages with the site, for the next sync; gives their number.
+    fn mark_damaged(&self, visit: &Visit<'_>) -> Result<u64, VisitError> {
+        let damaged = list_damaged(self.store.as_ref(), visit.publisher)?;
+        if damaged.is_empty() {
+            return Ok(0);
+        }
+        // What is stored, and not what this audit makes of it.
+        let known = self.store.publisher(&visit.origin)?;
+        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
+        let mut memo = Memo::read(&visit.origin, policy)?;
+        let n_damaged = damaged.len() as u64;
+        memo.damaged.extend(damaged);
+        self.store.register(&visit.origin, &[], &memo.write())?;
+        Ok(n_damaged)
     }
 }
 

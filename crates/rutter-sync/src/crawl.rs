@@ -443,6 +443,8 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let is_again = visit.memo.again.contains(key)
             || row.as_ref().is_some_and(|row| match row.withheld {
                 Some(Withheld::Robots | Withheld::Foreign) => true,
+                // The stored content was damaged.
+                Some(Withheld::Fault) => row.source != Source::Scp,
                 Some(Withheld::Quota) => visit.news.has_more_room,
                 Some(Withheld::Scope) => visit.news.has_other_scope,
                 _ => false,

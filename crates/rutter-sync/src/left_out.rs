@@ -218,18 +218,23 @@ pub fn left_out(
 }
 
 /// Stores the list of a publisher. Earlier entries are deleted where the crawl
-/// saw every address (`is_all`), or where the page has come in the meantime.
+/// saw every address (`is_all`), where the page has come in the meantime, or
+/// where they are about an ARC sitemap that was read again.
 pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
     let (store, lease) = (&visit.visitor.store, visit.hold.lease());
     let urls = &visit.report.left_out_urls;
+    let is_arc_read = visit.report.arc.is_some();
     let mut stale = Vec::new();
     let mut after: Option<String> = None;
     loop {
         let known = left_out(store.as_ref(), visit.publisher, after.as_deref(), PIECE)?;
         let Some(last) = known.last() else { break };
         after = Some(last.url.clone());
-        for LeftOutUrl { url, .. } in known {
-            if !urls.contains_key(&url) && (is_all || store.page(&url)?.is_some()) {
+        for LeftOutUrl { url, why, .. } in known {
+            let is_old_arc = is_arc_read && why == LeftOut::ARC_OTHER_SITE;
+            let is_over =
+                || Ok::<_, QueryError>(is_all || is_old_arc || store.page(&url)?.is_some());
+            if !urls.contains_key(&url) && is_over()? {
                 stale.push(format!("{WORD}:{url}"));
             }
         }

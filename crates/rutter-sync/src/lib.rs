@@ -25,6 +25,7 @@ mod collect;
 pub mod consent;
 mod crawl;
 mod crew;
+mod damage;
 mod enforce;
 mod error;
 mod explain;

@@ -46,6 +46,10 @@ pub(crate) struct Memo {
     /// again: they are asked for, whatever lists say of their age.
     #[serde(default)]
     pub(crate) again: BTreeSet<String>,
+    /// Pages whose stored content an audit found damaged: the next sync fetches
+    /// them again.
+    #[serde(default)]
+    pub(crate) damaged: BTreeSet<String>,
     /// Collections that did not verify, by address: they are not downloaded
     /// again while they are the same.
     #[serde(default)]
@@ -115,6 +119,10 @@ pub(crate) struct ArcMemo {
     /// To ask for that day's changes again with; `None` where the whole
     /// sitemap was read last.
     pub(crate) delta: Option<rutter_fetch::Validators>,
+    /// Validators that the whole sitemap had before the last deltas were read;
+    /// `None` where the whole sitemap was read last, or the server names none.
+    #[serde(default)]
+    pub(crate) version: Option<rutter_fetch::Validators>,
     /// The moment up to which all changes are in the replica, by the
     /// publisher's clock.
     #[serde(default)]
@@ -139,6 +147,16 @@ pub(crate) enum PointerMemo {
     Useless,
     /// When the sitemap changed, as it said, and how to ask again.
     Known(Timestamp, rutter_fetch::Validators),
+}
+
+impl PointerMemo {
+    /// When the sitemap changed, as the pointer says.
+    pub(crate) fn date(&self) -> Option<Timestamp> {
+        match self {
+            Self::Known(date, _) => Some(*date),
+            Self::Unknown | Self::Useless => None,
+        }
+    }
 }
 
 impl Memo {

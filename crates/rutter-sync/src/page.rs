@@ -257,11 +257,15 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     if trains.is_some() || has_training_mark {
         marks.push(training_mark(url.key(), trains, now));
     }
-    // ARC-060: the page's own attributes, where its content may be kept.
     let is_open = verdict.withheld.is_none();
-    let snapshot = is_open.then(|| snapshot::of_page(&extraction)).flatten();
-    if snapshot.is_some() || has_snapshot_mark {
-        marks.push(snapshot::mark(url.key(), snapshot, now));
+    let withheld = verdict.withheld.or(is_shell.then_some(Withheld::Shell));
+    if withheld.is_none() {
+        // ARC-060: the page's own attributes. Of a page that is withheld, the
+        // store deletes the snapshot together with the content.
+        let snapshot = snapshot::of_page(&extraction);
+        if snapshot.is_some() || has_snapshot_mark {
+            marks.push(snapshot::mark(url.key(), snapshot, now));
+        }
     }
     if verdict.withheld.is_some() {
         for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
@@ -276,7 +280,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         content,
         variant_of: canonical.filter(|_| is_open),
         line,
-        withheld: verdict.withheld.or(is_shell.then_some(Withheld::Shell)),
+        withheld,
         source: if kind == Text::Html { Source::Html } else { Source::Markdown },
         links,
         more_links,

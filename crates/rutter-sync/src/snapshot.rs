@@ -2,6 +2,7 @@
 //! `data-ai-*` attributes (ARC-060).
 //!
 //! The latter are stored as marks (`snapshot:URL`) with `page` as their source.
+//! The store deletes them in the transaction that removes or withholds the page.
 //! A page whose content is withheld, or whose attributes mark it sensitive
 //! (ARC-025), has none.
 
@@ -30,7 +31,7 @@ impl SnapshotSource {
     /// For programs.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Sitemap => "sitemap",
+            Self::Sitemap => "arc",
             Self::Page => "page",
         }
     }
@@ -96,4 +97,9 @@ pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
 pub(crate) fn mark(key: &str, json: Option<String>, checked: Timestamp) -> Validator {
     let source = json.is_some().then(|| SnapshotSource::Page.word().to_owned());
     Validator { url: Mark::Snapshot.of(key), etag: json, last_modified: source, checked }
+}
+
+/// The page whose own snapshot a mark holds; `None` for other marks.
+pub(crate) fn page_of(mark: &Validator) -> Option<&str> {
+    mark.url.strip_prefix("snapshot:")
 }

@@ -33,7 +33,7 @@ use crate::rest::{Brought, has_rest};
 use crate::scope::ScopeRules;
 use crate::shelf::Shelf;
 use crate::tally::{Counting, Tally, counted};
-use crate::{arc, crawl, rest, urls};
+use crate::{arc, crawl, left_out, rest, urls};
 
 /// The section of pages that were read one by one. No collection can have it:
 /// names of sections have no such sign.
@@ -338,6 +338,7 @@ pub(crate) fn replica(
 impl Visit<'_> {
     /// The whole way.
     async fn go(&mut self) -> Result<Discovery, VisitError> {
+        self.repair_damaged()?;
         let (mut found, mut gathered) = self.look().await?;
         let has_arc_changed = arc::take(self, &mut found, &mut gathered).await?;
         self.enforce(has_arc_changed).await?;
@@ -540,6 +541,10 @@ impl Visit<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.memo.rest.retain(|name| name.is_empty() || is_offered(name));
         self.memo.memory = found.memory;
+        // A crawl has stored its list, with what ARC says.
+        if !self.has_walked && self.report.arc.is_some() {
+            left_out::keep(&self, false)?;
+        }
         // What was not looked for in this visit is left out as before.
         if !self.has_walked {
             for (reason, n) in &self.memo.left_out {
@@ -591,7 +596,7 @@ impl Visit<'_> {
     }
 
     /// Writes down what is remembered.
-    fn keep_memo(&self) -> Result<(), VisitError> {
+    pub(crate) fn keep_memo(&self) -> Result<(), VisitError> {
         let aliases: Vec<&str> = self.visitor.options.aliases.iter().map(String::as_str).collect();
         self.visitor.store.register(&self.origin, &aliases, &self.memo.write())?;
         Ok(())

@@ -4,7 +4,7 @@
 //! visit that is killed has lost little, and remembers validators only after
 //! the pages they speak of are in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rutter_page::Timestamp;
@@ -17,6 +17,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::error::VisitError;
 use crate::gate::Gate;
 use crate::page::Ready;
+use crate::snapshot;
 use crate::visit::WEB;
 
 /// Pages and bytes that are committed together.
@@ -166,8 +167,21 @@ impl Writer {
             sum.without_room += outlook.over_quota;
         }
         marks.extend(batch.drain(..).flat_map(|page| page.marks));
+        self.skip_withheld_snapshots(marks)?;
         self.store.remember_all(&self.lease, marks)?;
         marks.clear();
+        Ok(())
+    }
+
+    /// Drops snapshots of pages whose content the scope or the quota withheld.
+    fn skip_withheld_snapshots(&self, marks: &mut Vec<Validator>) -> Result<(), VisitError> {
+        let mut skipped = BTreeSet::new();
+        for key in marks.iter().filter_map(snapshot::page_of) {
+            if self.store.page(key)?.is_none_or(|row| row.withheld.is_some()) {
+                skipped.insert(key.to_owned());
+            }
+        }
+        marks.retain(|mark| snapshot::page_of(mark).is_none_or(|key| !skipped.contains(key)));
         Ok(())
     }
 }

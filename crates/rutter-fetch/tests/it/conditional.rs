@@ -1,6 +1,6 @@
 //! Validators: kept, sent, and what their answers mean.
 
-use rutter_fetch::{BadAnswer, Body, Cause, Request, Validators, What};
+use rutter_fetch::{BadAnswer, Body, Cause, Method, Request, Validators, What};
 use rutter_testkit::server::Reply;
 
 use crate::{Bay, body, cause, page, request, url};
@@ -41,6 +41,19 @@ async fn spec_a_plain_get() {
     assert_eq!((seen.method.as_str(), seen.path.as_str()), ("GET", "/all.scp"));
     assert_eq!(seen.header("accept-encoding"), Some("zstd, gzip, identity"));
     assert_eq!(seen.header("range"), None);
+}
+
+#[tokio::test]
+async fn head_gives_validators_without_a_body() {
+    let bay = Bay::new();
+    bay.server.route("/all.scp", [file()]);
+    let head = Request { method: Method::Head, ..request("http://harbour.example/all.scp") };
+    let answer = bay.client.fetch(&head).await.unwrap();
+    assert_eq!(answer.validators.etag.as_deref(), Some("\"v1\""));
+    assert_eq!((answer.status, answer.body, answer.wire_bytes), (200, Body::Nothing, 0));
+    assert_eq!(bay.server.seen().pop().unwrap().method, "HEAD");
+    // The next answer is not mixed up with what a server sent behind the head.
+    assert_eq!(body(&bay.get("http://harbour.example/all.scp").await.unwrap()), b"abc");
 }
 
 #[tokio::test] // D11 of reliability.md

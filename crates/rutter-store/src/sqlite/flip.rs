@@ -157,6 +157,7 @@ fn replace_content(
         "SELECT page FROM stage WHERE run = ?1 AND content AND page IS NOT NULL",
         [flip.run],
     )?;
+    transaction.execute(STAGED_SNAPSHOTS, params![flip.publisher, flip.run])?;
     transaction.execute(
         "UPDATE page SET modified = s.modified, digest = s.digest, title = s.title,
             language = s.language, source = ?1, withheld = s.withheld, body = s.body, changed = ?2,
@@ -267,6 +268,15 @@ const GONE_BYTES: &str = "SELECT coalesce(sum(length(z)), 0) FROM body WHERE id 
 const GONE_BODIES: &str = "DELETE FROM body WHERE id IN (
         SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
         WHERE p.body IS NOT NULL)";
+// An ARC snapshot that was made from a page (`snapshot:URL`) is content: it is
+// deleted in the transaction that deletes the content of the page.
+const STAGED_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
+        SELECT 'snapshot:' || s.url FROM stage s
+        WHERE s.run = ?2 AND s.content AND s.withheld IS NOT NULL AND s.page IS NOT NULL)";
+const GONE_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
+        SELECT 'snapshot:' || p.url FROM temp.gone g CROSS JOIN page p ON p.id = g.page)";
+const WITHHELD_SNAPSHOT: &str =
+    "DELETE FROM validator WHERE publisher = ?1 AND url = 'snapshot:' || ?2";
 const GONE_PAGES: &str = "DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)";
 const MEMBERS: &str = "INSERT INTO member (section, page, by_delta, digest)
      SELECT ?1, p.id, ?2, CASE WHEN s.digest = p.digest THEN NULL ELSE s.digest END
@@ -288,6 +298,7 @@ fn delete_gone(
     let bytes: u64 = transaction.query_row(GONE_BYTES, [], |row| row.get(0))?;
     transaction.execute(GONE_BODIES, [])?;
     search::drop_pages(transaction, "SELECT page FROM temp.gone", [])?;
+    transaction.execute(GONE_SNAPSHOTS, [publisher])?;
     let pages = transaction.execute(GONE_PAGES, [])?;
     transaction.execute("DELETE FROM temp.gone", [])?;
     Ok(Removed { pages: pages as u64, bytes })
@@ -353,6 +364,7 @@ pub(super) fn withhold(
             "SELECT id FROM page WHERE publisher = ?1 AND url = ?2",
             params![publisher.0, url],
         )?;
+        transaction.prepare_cached(WITHHELD_SNAPSHOT)?.execute(params![publisher.0, url])?;
         transaction
             .prepare_cached(
                 "UPDATE page SET withheld = ?1, body = NULL, changed = ?2,
@@ -402,9 +414,17 @@ mod tests {
         schema::migrate(&mut connection, schema::STEPS).unwrap();
         let transaction = connection.transaction().unwrap();
         begin_gone(&transaction).unwrap();
-        for statement in
-            [GONE_EVENTS, GONE_TOMBSTONES, GONE_BYTES, GONE_BODIES, GONE_PAGES, MEMBERS]
-        {
+        for statement in [
+            GONE_EVENTS,
+            GONE_TOMBSTONES,
+            GONE_BYTES,
+            GONE_BODIES,
+            GONE_SNAPSHOTS,
+            GONE_PAGES,
+            STAGED_SNAPSHOTS,
+            WITHHELD_SNAPSHOT,
+            MEMBERS,
+        ] {
             let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
             let steps: Vec<String> =
                 plan.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();

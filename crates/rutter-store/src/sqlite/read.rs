@@ -98,6 +98,20 @@ pub(super) fn sections(
     })
 }
 
+pub(super) fn sections_of(
+    connection: &Connection,
+    publisher: PublisherId,
+    key: &str,
+) -> Result<Vec<String>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.name FROM section s JOIN page p ON p.publisher = s.publisher AND p.url = ?2
+         WHERE s.publisher = ?1
+            AND EXISTS (SELECT 1 FROM member m WHERE m.section = s.id AND m.page = p.id)
+         ORDER BY s.name",
+    )?;
+    collect(statement.query(params![publisher.0, key])?, |row| Ok(row.get(0)?))
+}
+
 pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p.title, p.language,
     p.source, p.withheld, p.first_seen, p.changed, p.seal = row_seal(p.publisher, p.url, p.modified,
     p.digest, p.title, p.language, p.source, p.withheld, p.first_seen, p.changed)";

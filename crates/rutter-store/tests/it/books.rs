@@ -5,7 +5,7 @@ use rutter_arc::Entry;
 use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
 use rutter_store::{
-    ChangeKind, Finish, Matched, Mode, Query, Selection, Store, Taken, Validator, Withheld,
+    Cause, ChangeKind, Finish, Matched, Mode, Query, Selection, Store, Taken, Validator, Withheld,
 };
 
 use crate::contract::drafts;
@@ -271,4 +271,38 @@ pub(crate) fn search_of_one(store: &dyn Store) {
     assert_eq!(store.search_of(other, &query, 1).unwrap().hits.len(), 1);
     put(store, &lease, begin("all", Mode::Snapshot, 2), &drafts(0, 3..6)).unwrap();
     assert_eq!(store.unindexed().unwrap(), Some(1));
+}
+
+// ARC-060
+pub(crate) fn page_snapshots(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 0..5)).unwrap();
+    for key in (0..5).map(url) {
+        for mark in [format!("snapshot:{key}"), format!("lastmod:{key}")] {
+            let etag = Some("{}".to_owned());
+            let mark = Validator { url: mark, etag, last_modified: None, checked: at(1) };
+            store.remember(&lease, &mark).unwrap();
+        }
+    }
+    let snapshots = || -> Vec<String> {
+        let marks = store.marks(id, "snapshot", None, 9).unwrap();
+        marks
+            .into_iter()
+            .filter_map(|mark| Some(mark.url.strip_prefix("snapshot:")?.into()))
+            .collect()
+    };
+    // The site takes its consent back.
+    store.withhold(&lease, &[(&url(0), Withheld::Consent)], at(2)).unwrap();
+    assert_eq!(snapshots(), [url(1), url(2), url(3), url(4)]);
+    // A new version is withheld, one page is removed, one changes.
+    let mut staging = store.stage(&lease, begin("all", Mode::Delta, 3)).unwrap();
+    Draft::new(1, 3, "closed").withheld(Withheld::Consent).add(&mut *staging);
+    Draft::new(3, 3, "open").add(&mut *staging);
+    staging.remove(&url(2), Cause::Removed).unwrap();
+    staging.commit(&Finish::plain()).unwrap();
+    assert_eq!(snapshots(), [url(3), url(4)]);
+    // A snapshot lacks a page. What is no content stays.
+    put(store, &lease, begin("all", Mode::Snapshot, 4), &drafts(0, [0, 1, 4])).unwrap();
+    assert_eq!(snapshots(), [url(4)]);
+    assert_eq!(store.marks(id, "lastmod", None, 9).unwrap().len(), 5);
 }

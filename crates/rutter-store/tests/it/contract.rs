@@ -40,6 +40,7 @@ const SUITE: &[(&str, Test)] = &[
     ("visits take what differs", visits_take_what_differs),
     ("counts of the receipt", counts_of_the_receipt),
     ("validators and the ledger", books::validators_and_the_ledger),
+    ("page snapshots are deleted with the content", books::page_snapshots),
     ("arc entries", books::arc_entries),
     ("entities", books::entities),
     ("search", books::search),
@@ -245,8 +246,10 @@ fn sections_overlap(store: &dyn Store) {
     // Equal `modified`: the content stays, the membership comes.
     put(store, &lease, begin("blog", Mode::Delta, 2), &drafts(0, [3])).unwrap();
     assert_eq!(keys(store, id, "blog"), [1, 2, 3].map(url));
+    assert_eq!(store.sections_of(id, &url(3)).unwrap(), ["all", "blog"]);
     put(store, &lease, begin("all", Mode::Snapshot, 3), &drafts(0, [1, 2])).unwrap();
     assert!(page(store, 3).is_some());
+    assert_eq!(store.sections_of(id, &url(3)).unwrap(), ["blog"]);
     put(store, &lease, begin("blog", Mode::Snapshot, 3), &drafts(0, [1, 2])).unwrap();
     assert!(page(store, 3).is_none());
     let names: Vec<_> = store.sections(id).unwrap().into_iter().map(|it| it.name).collect();

@@ -9,7 +9,6 @@ use rutter_store::{PageRow, Validator, Withheld};
 
 use super::{MOST_FAULTS, Walk, why_left};
 use crate::collect::told;
-use crate::consent;
 use crate::crew::Failed;
 use crate::error::VisitError;
 use crate::frontier::Target;
@@ -20,6 +19,7 @@ use crate::page::Raw;
 use crate::report::Kind;
 use crate::variants::Twin;
 use crate::writer::Write;
+use crate::{consent, damage};
 
 /// Pages that are remembered to have ended a walk.
 const MOST_STOPS: usize = 100;
@@ -48,6 +48,16 @@ impl Walk<'_, '_, '_> {
             self.frontier.again(target);
             return Ok(());
         }
+        if self.is_damaged(row.as_ref())? && (answer.is_unchanged() || answer.is_new()) {
+            // The same page is stored again only where its content is missing.
+            let write = Write::Withhold(key, Withheld::Fault, Vec::new());
+            self.crew.write(write).await?;
+            if answer.is_unchanged() {
+                self.frontier.again(target);
+                return Ok(());
+            }
+        }
+        let key = target.url.as_str().to_owned();
         let now = self.visit.now;
         let mark = |url: String| Validator {
             url,
@@ -130,6 +140,12 @@ impl Walk<'_, '_, '_> {
         let twin_of = self.twin_of(target.spelling_of)?;
         let raw = self.raw(url, answer, row, marks);
         self.hand_over(Raw { twin_of, ..raw }, target.depth).await
+    }
+
+    /// Whether a page has content in the replica that is damaged.
+    fn is_damaged(&self, row: Option<&PageRow>) -> Result<bool, VisitError> {
+        let Some(row) = row.filter(|row| row.withheld.is_none()) else { return Ok(false) };
+        Ok(damage::is_damaged(self.visit.visitor.store.as_ref(), &row.url)?)
     }
 
     /// The page that a URL is another spelling of, with its content.

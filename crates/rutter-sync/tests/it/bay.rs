@@ -50,13 +50,22 @@ impl Bay {
     }
 
     pub(crate) fn visitor_with(&self, settings: Settings, options: Options) -> Visitor {
+        self.visitor_of(Arc::clone(&self.store) as Arc<dyn Store>, settings, options)
+    }
+
+    /// A visitor of this site with a store of its own.
+    pub(crate) fn visitor_of(
+        &self,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        options: Options,
+    ) -> Visitor {
         let means = Means {
             clock: Arc::new(self.clock.clone()),
             resolver: Arc::new(self.names.clone()),
             dialer: Arc::new(self.lines.clone()),
             log: Arc::clone(&self.log) as _,
         };
-        let store = Arc::clone(&self.store) as Arc<dyn Store>;
         Visitor::new(settings, means, store, self.spools(), options)
     }
 

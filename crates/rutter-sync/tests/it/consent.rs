@@ -152,10 +152,10 @@ async fn spec_consent_taken_back_on_a_later_day_is_heard_of() {
     let report = bay.visit().await;
     assert!(bay.asked(n).contains(&"/arc-sitemap-deltas/2027-01-10.json".to_owned()));
     assert_eq!((report.withheld, words(&bay, "/007")), (1, None));
-    // On the same day, the day's file is enough.
+    // One conditional request says that the whole sitemap is unchanged.
     let n = bay.server.seen().len();
     assert_eq!(bay.visit().await.bytes, 0);
-    assert_eq!(bay.asked(n), ["/arc-sitemap-deltas/2027-01-10.json", "/sitemap.xml"]);
+    assert_eq!(bay.asked(n), ["/arc-sitemap.json", "/sitemap.xml"]);
     // Two days later another page is closed. Nothing else changes: neither the
     // sitemap, nor the file of the day that was read last.
     bay.clock.advance(Duration::from_hours(48));

@@ -3,15 +3,18 @@
 
 #![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop")]
 
+mod arc_deltas;
 mod bay;
 mod bounds;
 mod cases;
 mod codings;
 mod consent;
+mod damage;
 mod detours;
 mod faults;
 mod histories;
 mod lastmod;
+mod left_out;
 mod lists;
 mod messages;
 mod mixed;

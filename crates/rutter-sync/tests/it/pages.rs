@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rutter_discover::Rung;
 use rutter_page::Page;
-use rutter_store::{Cause, Store, Withheld};
-use rutter_sync::Options;
+use rutter_store::{Cause, Quota, Store, Withheld};
+use rutter_sync::{Options, Scope, ScopeRules};
 use rutter_testkit::server::{Fault, Reply};
 
 use crate::bay::{Bay, body, urlset};
@@ -218,6 +218,49 @@ async fn spec_page_without_arc_snapshot_gives_its_own() {
     bay.html("/a", &page.replace("<main ", "<main data-ai-indexable=false "));
     bay.visit().await;
     assert_eq!(snapshot("/a"), None);
+}
+
+#[tokio::test] // ARC-060
+async fn own_snapshot_is_deleted_with_the_content_of_its_page() {
+    let annotated = "<title>Berths</title><main data-ai-page=berths data-ai-summary='Free berths'>\
+        <p>Berths for visitors.</p></main>";
+    let closed = annotated.replace("<main ", "<main data-ai-indexable=false ");
+    let mark = |bay: &Bay| bay.store.validator("snapshot:http://harbour.example/a").unwrap();
+    let site = async || {
+        let bay = Bay::new();
+        bay.sitemap(&[], &["/a", "/b"]);
+        bay.html("/a", annotated).html("/b", &body("Tides", "High water at noon."));
+        bay.visit().await;
+        assert!(mark(&bay).is_some());
+        bay
+    };
+    let bay = site().await;
+    bay.html("/a", &closed);
+    bay.visit().await;
+    assert_eq!(mark(&bay), None);
+    let bay = site().await;
+    bay.server.route("/a", [Reply::status(410)]);
+    bay.visit().await;
+    assert_eq!((bay.paths(), mark(&bay)), (vec!["/b".to_owned()], None));
+    let bay = site().await;
+    bay.robots("User-agent: *\nDisallow: /a\n");
+    bay.clock.advance(Duration::from_hours(48));
+    bay.visit().await;
+    assert_eq!(mark(&bay), None);
+    // Content that is never stored has no snapshot either.
+    for options in [
+        Options { quota: Quota { bytes: 1, ..Quota::USUAL }, ..Options::default() },
+        Options {
+            scope: Scope::new(ScopeRules { languages: vec!["de".into()], ..ScopeRules::default() })
+                .unwrap(),
+            ..Options::default()
+        },
+    ] {
+        let bay = Bay::new();
+        bay.sitemap(&[], &["/a"]).html("/a", annotated);
+        bay.visit_with(options).await.unwrap();
+        assert_eq!((bay.paths().len(), mark(&bay)), (1, None));
+    }
 }
 
 #[tokio::test] // D36

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung};
-use rutter_fetch::{Client, Guard, Means, Proxies, Settings, Url};
-use rutter_finding::{FindingSink, Mode, Report, visible};
+use rutter_fetch::{Client, Guard, Means, Proxies, Settings, Url, redacted};
+use rutter_finding::{FindingSink, Mode, Report, quoted, visible};
 use serde_json::json;
 
 use crate::commands::{bytes, counted, now, say_findings};
+use crate::config::Fault;
 use crate::exit::Exit;
 use crate::output::Output;
 use journal::Journal;
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     } else {
         format!("https://{}", args.site)
     };
-    let site = Url::parse(&text).with_context(|| format!("`{}` is not an address", args.site))?;
+    let site = parse_address(&text)?;
     let (means, journal) = args.net.means()?;
     let client = Client::new(args.net.settings()?, means);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -112,6 +113,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let (rung, _) = found.offer.rung(now()?);
     Ok(if rung == Rung::Nothing { Exit::Findings } else { Exit::Clean })
+}
+
+/// Reads an address that a user wrote.
+pub(crate) fn parse_address(text: &str) -> anyhow::Result<Url> {
+    Url::parse(text).map_err(|error| {
+        let what = format!("{} is not an address: {error}", quoted(&redacted(text)));
+        Fault::missing(what, "write an address as in https://example.org/page").into()
+    })
 }
 
 fn write_json(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::Result<()> {

@@ -5,6 +5,8 @@ use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_page::ReaderView;
 use rutter_store::{Store, Withheld};
+use rutter_sync::arc_snapshot;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::Output;
@@ -17,13 +19,26 @@ pub(crate) struct Args {
     #[arg(value_name = "URL")]
     url: String,
     /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Markdown)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = GetFormat::Markdown)]
+    format: GetFormat,
     /// Print the stored line byte for byte, unsafe URLs included; implies JSON
     #[arg(long, conflicts_with = "format")]
     raw: bool,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// What is printed of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GetFormat {
+    /// Markdown with front matter
+    Markdown,
+    /// The page object as one JSON document
+    Json,
+    /// Plain text
+    Text,
+    /// The ARC snapshot and its source, `arc` or `page`, as one JSON document
+    ArcSnapshot,
 }
 
 /// A form of a page.
@@ -61,8 +76,14 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             out.exact(&line)?;
             return Ok(Exit::Clean);
         }
-        let text = args.format.render(&view_of(&url, &line)?);
-        match args.format {
+        let format = match args.format {
+            GetFormat::Markdown => Format::Markdown,
+            GetFormat::Json => Format::Json,
+            GetFormat::Text => Format::Text,
+            GetFormat::ArcSnapshot => return print_arc_snapshot(&store, &url, out),
+        };
+        let text = format.render(&view_of(&url, &line)?);
+        match format {
             Format::Json => out.exact(&text)?,
             Format::Markdown | Format::Text => out.text(&text)?,
         }
@@ -89,6 +110,19 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Findings)
 }
 
+/// Prints the ARC snapshot of a page whose content is in the replica.
+fn print_arc_snapshot(store: &dyn Store, url: &str, out: &mut Output) -> anyhow::Result<Exit> {
+    let key = store.page(url)?.map_or_else(|| url.to_owned(), |row| row.url);
+    let Some(snapshot) = arc_snapshot(store, &key)? else {
+        out.warn(format_args!("{}: the page has no ARC snapshot", visible(&key)));
+        return Ok(Exit::Findings);
+    };
+    let (url, source) = (Value::from(key), snapshot.source.word());
+    let json = snapshot.json;
+    out.exact(&format!(r#"{{"url":{url},"source":"{source}","snapshot":{json}}}"#))?;
+    Ok(Exit::Clean)
+}
+
 /// Why the words of a page are not here.
 fn meaning(withheld: Withheld) -> &'static str {
     match withheld {
@@ -96,7 +130,7 @@ fn meaning(withheld: Withheld) -> &'static str {
         Withheld::Consent => "the site says it is not for AI",
         Withheld::Quota => "the site has used up its quota",
         Withheld::Foreign => "the address is not the site's own",
-        Withheld::Fault => "its line was at fault",
+        Withheld::Fault => "its line was invalid, or damaged and not fetched again yet",
         Withheld::Shell => "the page is a shell: its content comes by a script or after a login",
         Withheld::Scope => "it is outside the scope of the sync",
     }

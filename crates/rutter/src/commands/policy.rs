@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Subcommand;
-use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_sync::{Options, Visitor};
 use serde_json::{Value, json};
 
-use crate::commands::discover::NetArgs;
+use crate::commands::discover::{NetArgs, parse_address};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::StoreArgs;
@@ -39,7 +37,7 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
     let Policy::Explain(args) = command;
     let text =
         if args.url.contains("://") { args.url.clone() } else { format!("https://{}", args.url) };
-    let url = Url::parse(&text).with_context(|| format!("`{}` is not an address", args.url))?;
+    let url = parse_address(&text)?;
     let store = args.store.look()?;
     let (means, _) = args.net.means()?;
     let spools = PathBuf::new();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_fetch::{Clock as _, SystemClock, Url, redacted};
+use rutter_fetch::{Cause, Clock as _, NetworkFault, SystemClock, Url, redacted};
 use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
 use rutter_scp::MassDeletion;
 use rutter_store::{Quota, Store};
@@ -57,8 +57,11 @@ pub(crate) struct Args {
     /// Say what would be done, and why, and change nothing
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
-    /// Prove the replica against the publisher's states and lines, and change
-    /// nothing
+    /// Verify the replica against the publisher; change no page
+    ///
+    /// Checks every stored page, then compares each section with the newest
+    /// collection of the publisher. Exit code 4 if something differs. Damaged
+    /// pages are marked, and the next sync fetches them again.
     #[arg(long, conflicts_with_all = ["watch", "dry_run"])]
     audit: bool,
     /// Repeat every SECONDS until interrupted
@@ -365,7 +368,21 @@ fn failed(
     let error = args.store.named(error.into()).context(site.to_string());
     rows.push(json::of_failure(site, &error).to_string(), out)?;
     out.error(&error);
+    if is_without_tls(&error) {
+        let plain = site.as_str().replacen("https://", "http://", 1);
+        let plain = plain.trim_end_matches('/');
+        out.warn(format_args!("hint: if the server speaks plain http, try {plain} --allow-http"));
+    }
     Ok(Exit::of(&error))
+}
+
+/// Tells whether a port seems to speak another protocol than TLS.
+fn is_without_tls(error: &anyhow::Error) -> bool {
+    let is_fault = |fault: &NetworkFault| matches!(fault, NetworkFault::NotTls(_));
+    error.chain().any(|cause| match cause.downcast_ref::<Cause>() {
+        Some(Cause::Network(fault)) => is_fault(fault),
+        _ => cause.downcast_ref::<NetworkFault>().is_some_and(is_fault),
+    })
 }
 
 /// The gravest trouble decides.
@@ -500,6 +517,10 @@ fn write_audit(audit: &Audit, out: &mut Output) -> anyhow::Result<()> {
     }
     for fault in &audit.faults {
         writeln!(out.data(), "  fault: {}", visible(fault))?;
+    }
+    if 0 < audit.marked {
+        let pages = counted(audit.marked, "damaged page");
+        writeln!(out.data(), "  to be fetched again by the next sync: {pages}")?;
     }
     Ok(())
 }

@@ -224,6 +224,47 @@ fn of_left_out(it: &Case) {
     it.run(folder.path(), &STORE);
 }
 
+/// A page with `data-ai-*` attributes, one whose snapshot is in the ARC sitemap, one without any.
+fn of_arc_snapshot(it: &Case) {
+    let server = server();
+    let address = format!("http://{}", server.address());
+    let arc = format!(
+        r#"{{"arc_sitemap_version":"2.1","site":"{address}","generated_at":"2026-01-02T00:00:00Z",
+        "pages":[{{"url":"{address}/own","ai_indexable":true}},
+        {{"url":"{address}/none","ai_indexable":true}},
+        {{"url":"{address}/closed","ai_indexable":false}},
+        {{"url":"{address}/tides","ai_indexable":true,
+          "ai_snapshot":{{"page":"tides","title":"Tides","summary":"High water at noon"}}}}]}}"#
+    );
+    server.route("/arc-sitemap.json", [Reply::ok("application/json", arc)]);
+    let own = "<title>Berths</title><main data-ai-page=berths data-ai-summary='Free berths'>\
+               <p>Berths for visitors.</p></main>";
+    server.route("/own", [Reply::ok("text/html", own)]);
+    server.route("/none", [Reply::ok("text/html", page("/none", "calm"))]);
+    let folder = tempfile::tempdir().unwrap();
+    let args = [&["sync", &address], &NET[..], &STORE].concat();
+    command(folder.path(), &args).output().unwrap();
+    for (path, source, text) in
+        [("/own", "page", "Free berths"), ("/tides", "arc", "High water at noon")]
+    {
+        let url = format!("{address}{path}");
+        let values = it.run(folder.path(), &[&[url.as_str()], &STORE[..]].concat());
+        let [value] = values.as_slice() else { panic!("{values:?}") };
+        assert_eq!((&value["url"], &value["source"]), (&url.into(), &source.into()));
+        assert!(value["snapshot"].to_string().contains(text), "{value}");
+    }
+    for (path, code, wanted) in
+        [("/none", 1, "the page has no ARC snapshot"), ("/closed", 5, "withheld")]
+    {
+        let url = format!("{address}{path}");
+        let words = it.output.split(' ').chain([url.as_str()]).chain(STORE);
+        let output = command(folder.path(), &words.collect::<Vec<_>>()).output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(code), &b""[..]));
+        let talk = String::from_utf8_lossy(&output.stderr);
+        assert!(talk.contains(wanted), "{talk}");
+    }
+}
+
 fn of_drown(it: &Case) {
     let folder = spxi::lossy();
     let target = folder.path().join("target");
@@ -306,6 +347,7 @@ outputs! {
     get, "get --format json", "page", |it| {
         in_replica(it, &["https://harbour.example/docs/tides-api.html"]);
     };
+    get_arc_snapshot, "get --format arc-snapshot", "get-arc-snapshot", of_arc_snapshot;
     list_document, "list --format json", "list", |it| drop(in_replica(it, &["--withheld"]));
     list_lines, "list --format jsonl", "list-line", |it| drop(in_replica(it, &["--withheld"]));
     left_out_document, "list --left-out --format json", "list-left-out", of_left_out;

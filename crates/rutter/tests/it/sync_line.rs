@@ -159,6 +159,48 @@ fn several_sites_are_counted_and_a_bad_line_stops_no_other() {
     assert!(code == 2 && talk.contains("`https://` has no host"), "{talk}");
 }
 
+/// The hint of a failed command; there is exactly one.
+fn hint(talk: &str) -> String {
+    let hints: Vec<&str> = talk.lines().filter_map(|line| line.strip_prefix("hint: ")).collect();
+    let [hint] = hints.as_slice() else { panic!("{talk}") };
+    (*hint).to_owned()
+}
+
+#[test]
+fn port_without_tls_and_address_without_host_get_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    // One server answers in plain text, one closes the connection.
+    for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut hello = [0; 16];
+            stream.read_exact(&mut hello).unwrap();
+            std::io::Write::write_all(&mut stream, answer).unwrap();
+        });
+        let (code, _, talk) = sync(folder.path(), &[&format!("https://{address}/")]);
+        server.join().unwrap();
+        assert!(code == 3 && talk.contains("no safe connection: "), "{code} {talk}");
+        assert!(talk.contains(&format!("port {}", address.port())), "{talk}");
+        assert!(hint(&talk).contains(&format!("http://{address}")), "{talk}");
+    }
+    for command in [
+        &["sync", "https://:80/"][..],
+        &["discover", "https://:80/"],
+        &["policy", "explain", "https://:80/"],
+    ] {
+        let (code, _, talk) = run(folder.path(), command);
+        assert!(code == 2 && talk.contains("`https://:80/`"), "{command:?}: {talk}");
+        assert!(hint(&talk).contains("https://example.org"), "{command:?}: {talk}");
+    }
+    // A line of a file has cause and fix in one line.
+    fs::write(folder.path().join("sites.txt"), "https://:80/\n").unwrap();
+    let (code, _, talk) = sync(folder.path(), &["-f", "sites.txt"]);
+    let line = talk.lines().find(|line| line.contains("sites.txt:1: `https://:80/` has no host"));
+    assert!(code == 2 && line.unwrap().contains("https://example.org"), "{talk}");
+}
+
 fn page_of(path: &str) -> String {
     page(path, "calm")
 }

@@ -30,6 +30,7 @@ pub(super) fn of_audit(audit: &Audit) -> Value {
         "site": audit.origin,
         "sections": sections,
         "faults": audit.faults,
+        "marked": audit.marked,
         "requests": audit.requests,
         "bytes": audit.bytes,
     })

@@ -2,9 +2,11 @@
 //!
 //! A line of the file is a site, other addresses of the same site, and
 //! settings: `a.example/docs www.a.example pace=2 exclude=/docs/old/**`.
-//! Rejects what is not a site or not a setting. On the command line that is an
-//! error; in the file the line is reported and the others are synced.
+//! Rejects what is not a site or not a setting, and a line whose settings differ
+//! from those of an earlier line of the same site. On the command line that is
+//! an error; in the file the line is reported and the others are synced.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use anyhow::Context;
 use rutter_fetch::{Url, redacted};
 use rutter_finding::quoted;
 use rutter_sync::{Options, Scope, ScopeRules};
+
+use crate::config::Fault;
 
 /// Arguments that limit what is synced.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -70,6 +74,8 @@ pub(super) struct SiteList {
 /// What one argument or line says.
 #[derive(Debug)]
 struct Line {
+    /// Its number in the file; `None` for the command line.
+    number: Option<usize>,
     url: Url,
     /// The path that limits the site; `None` for all of it.
     prefix: Option<String>,
@@ -121,14 +127,19 @@ pub(super) fn sites(
                 continue;
             }
             match read(&words) {
-                Ok(line) => lines.push(line),
+                Ok(line) => lines.push(Line { number: Some(at + 1), ..line }),
                 Err(error) => {
-                    list.faults.push(format!("{}:{}: {error:#}", file.display(), at + 1));
+                    let hint = error.downcast_ref::<Fault>().and_then(|fault| fault.hint.clone());
+                    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+                    list.faults.push(format!("{}:{}: {error:#}{hint}", file.display(), at + 1));
                 }
             }
         }
     }
-    for line in merge(lines) {
+    let (merged, conflicts) = merge(lines);
+    let name = file.map(|file| file.display().to_string()).unwrap_or_default();
+    list.faults.extend(conflicts.iter().map(|conflict| format!("{name}:{conflict}")));
+    for line in merged {
         let url = line.url.clone();
         match named(line, &rules, args) {
             Ok(site) => list.sites.push(site),
@@ -138,15 +149,32 @@ pub(super) fn sites(
     Ok(list)
 }
 
-/// Joins the lines of one site: its paths, aliases and filters add up.
-fn merge(lines: Vec<Line>) -> Vec<Line> {
+/// Joins the lines of one site: paths and aliases add up.
+///
+/// Lines with different settings contradict each other: the first one counts,
+/// and each later one gives a text with both line numbers.
+fn merge(lines: Vec<Line>) -> (Vec<Line>, Vec<String>) {
     let mut merged: Vec<Line> = Vec::new();
+    let mut conflicts = Vec::new();
     for mut line in lines {
         line.rules.prefixes.extend(line.prefix.clone());
         let Some(known) = merged.iter_mut().find(|known| known.url == line.url) else {
             merged.push(line);
             continue;
         };
+        // Arguments have no settings of their own, so only lines of the file differ.
+        if let (Some(setting), Some(number)) = (known.different_setting(&line), line.number) {
+            let site = line.url.origin().ascii_serialization();
+            let place = match known.number {
+                Some(known) => format!("line {known}"),
+                None => "the command line".to_owned(),
+            };
+            conflicts.push(format!(
+                "{number}: {site} is also on {place} with another {setting}; lines of one site \
+                 need the same settings"
+            ));
+            continue;
+        }
         if known.prefix.is_none() || line.prefix.is_none() {
             // One of them means the whole site.
             known.prefix = None;
@@ -155,13 +183,8 @@ fn merge(lines: Vec<Line>) -> Vec<Line> {
             add(&mut known.rules.prefixes, line.rules.prefixes);
         }
         add(&mut known.aliases, line.aliases);
-        add(&mut known.rules.include, line.rules.include);
-        add(&mut known.rules.exclude, line.rules.exclude);
-        add(&mut known.rules.languages, line.rules.languages);
-        known.follows_links |= line.follows_links;
-        known.pace = known.pace.max(line.pace);
     }
-    merged
+    (merged, conflicts)
 }
 
 fn add(known: &mut Vec<String>, more: Vec<String>) {
@@ -200,6 +223,7 @@ fn read(words: &[&str]) -> anyhow::Result<Line> {
     let path = url.path().to_owned();
     url.set_path("/");
     let mut line = Line {
+        number: None,
         url,
         prefix: Some(path).filter(|path| path != "/"),
         aliases: Vec::new(),
@@ -225,6 +249,23 @@ fn read(words: &[&str]) -> anyhow::Result<Line> {
 }
 
 impl Line {
+    /// The first setting that another line of the same site has differently.
+    fn different_setting(&self, other: &Self) -> Option<&'static str> {
+        let is_same = |one: &[String], two: &[String]| {
+            let sorted = |words: &[String]| words.iter().cloned().collect::<BTreeSet<_>>();
+            sorted(one) == sorted(two)
+        };
+        let (ours, theirs) = (&self.rules, &other.rules);
+        let settings = [
+            ("include", is_same(&ours.include, &theirs.include)),
+            ("exclude", is_same(&ours.exclude, &theirs.exclude)),
+            ("language", is_same(&ours.languages, &theirs.languages)),
+            ("pace", self.pace == other.pace),
+            ("follow-links", self.follows_links == other.follows_links),
+        ];
+        settings.into_iter().find_map(|(name, is_same)| (!is_same).then_some(name))
+    }
+
     fn set(&mut self, name: &str, value: &str) -> anyhow::Result<()> {
         let words = value.split(',').filter(|word| !word.is_empty()).map(str::to_owned);
         match name {
@@ -258,10 +299,11 @@ impl Line {
 /// The address of a site, however it is written, without query and fragment.
 fn site_url(word: &str) -> anyhow::Result<Url> {
     let shown = quoted(&redacted(word));
-    let no_host = || format!("{shown} has no host; write a site as in https://example.org");
+    let no_host =
+        || Fault::missing(format!("{shown} has no host"), "write a site as in https://example.org");
     let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
-    anyhow::ensure!(!rest.is_empty() && !rest.starts_with(['/', '?', '#']), no_host());
+    anyhow::ensure!(!rest.is_empty() && !rest.starts_with([':', '/', '?', '#']), no_host());
     let mut url = match Url::parse(&text) {
         Ok(url) => url,
         Err(error) => anyhow::bail!("{shown} is not the address of a site: {error}"),
@@ -349,6 +391,41 @@ mod tests {
         // Filters of the command line are for lines without such.
         assert_eq!(b.scope.rules().languages, ["fr"]);
         assert_eq!((b.follows_links, b.pace), (false, None));
+    }
+
+    #[test]
+    fn lines_of_one_site_with_different_settings_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sites.txt");
+        let text = "a.example/docs exclude=/docs/old/** language=en\n# a remark\n\
+                    b.example\n\
+                    a.example/blog language=en,de exclude=/docs/old/**\n\
+                    https://a.example/wiki language=en exclude=/docs/old/**\n\
+                    b.example pace=3\nc.example follow-links\nc.example\nd.example include=/x/\n";
+        std::fs::write(&file, text).unwrap();
+        let list = list(&["d.example"], &[], Some(&file)).unwrap();
+        let names: Vec<&str> = list.sites.iter().map(|site| site.url.as_str()).collect();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| format!("https://{name}.example/"));
+        assert_eq!(names, [&d, &a, &b, &c]);
+        // Equal settings in another order are the same: the paths add up.
+        let rules = list.sites[1].scope.rules();
+        assert_eq!(rules.prefixes, ["/docs", "/wiki"]);
+        assert_eq!(
+            (&rules.exclude, &rules.languages),
+            (&words(&["/docs/old/**"]), &words(&["en"]))
+        );
+        assert_eq!((list.sites[2].pace, list.sites[3].follows_links), (None, true));
+        assert!(list.sites[0].scope.rules().include.is_empty());
+        let told = list.faults.join("\n");
+        for wanted in [
+            "sites.txt:4: https://a.example is also on line 1 with another language",
+            "sites.txt:6: https://b.example is also on line 3 with another pace",
+            "sites.txt:8: https://c.example is also on line 7 with another follow-links",
+            "sites.txt:9: https://d.example is also on the command line with another include",
+        ] {
+            assert!(told.contains(wanted), "{wanted}\n{told}");
+        }
+        assert_eq!(list.faults.len(), 4, "{told}");
     }
 
     #[test]

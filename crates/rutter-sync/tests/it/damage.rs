@@ -1,0 +1,138 @@
+//! A damaged body in the replica is fetched again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rutter_fetch::Url;
+use rutter_store::{QueryError, SqliteStore, Storage, Store};
+use rutter_sync::{Audit, Options, Report};
+use rutter_testkit::server::Reply;
+
+use crate::bay::{Bay, SITE, body, urlset, verified};
+
+/// A site, and a replica of it in a file.
+struct Copy {
+    bay: Bay,
+    store: Arc<SqliteStore>,
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Copy {
+    fn new(bay: Bay) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replica.db");
+        let store = SqliteStore::open(&path, rutter_store::Options::default()).unwrap();
+        Self { bay, store: Arc::new(store), path, _folder: folder }
+    }
+
+    fn visitor(&self) -> rutter_sync::Visitor {
+        let store = Arc::clone(&self.store) as Arc<dyn Store>;
+        self.bay.visitor_of(store, Bay::settings(), Options::default())
+    }
+
+    async fn sync(&self) -> Report {
+        self.visitor().visit(&Url::parse(SITE).unwrap(), &()).await.unwrap()
+    }
+
+    async fn audit(&self) -> Audit {
+        self.visitor().audit(&Url::parse(SITE).unwrap()).await.unwrap()
+    }
+
+    fn line(&self, path: &str) -> Result<Option<String>, QueryError> {
+        self.store.line(&format!("http://harbour.example{path}"))
+    }
+
+    /// Overwrites the stored content of a page.
+    fn damage(&self, path: &str) {
+        let database = rusqlite::Connection::open(&self.path).unwrap();
+        let changed = database.execute(
+            "UPDATE body SET z = zeroblob(length(z))
+             WHERE id = (SELECT body FROM page WHERE url = ?1)",
+            [format!("http://harbour.example{path}")],
+        );
+        assert_eq!(changed.unwrap(), 1);
+        assert!(self.is_damaged(path));
+    }
+
+    fn is_damaged(&self, path: &str) -> bool {
+        matches!(self.line(path), Err(QueryError::Storage(Storage::Damaged(_))))
+    }
+}
+
+/// A sitemap whose dates keep its pages from being asked for again.
+fn dated(bay: &Bay) {
+    let entry = |path: &str| {
+        format!(
+            "<url><loc>http://harbour.example{path}</loc>\
+             <lastmod>2027-01-01T00:00:00Z</lastmod></url>"
+        )
+    };
+    let urls = format!("{}{}", entry("/a"), entry("/b"));
+    bay.file("/sitemap.xml", "application/xml", urlset(&urls));
+}
+
+#[tokio::test]
+async fn audit_marks_damaged_crawled_page_and_next_sync_fetches_it() {
+    let copy = Copy::new(Bay::new());
+    dated(&copy.bay);
+    copy.bay.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
+    copy.sync().await;
+    let good = copy.line("/a").unwrap().unwrap();
+    copy.damage("/a");
+    let audit = copy.audit().await;
+    assert!(audit.is_bad() && audit.marked == 1, "{audit:?}");
+    // Until then readers report the damage.
+    assert!(copy.is_damaged("/a"));
+    let n_asked = copy.bay.server.paths().len();
+    copy.sync().await;
+    assert_eq!(copy.line("/a").unwrap().unwrap(), good);
+    let asked = copy.bay.asked(n_asked);
+    let pages: Vec<&String> = asked.iter().filter(|path| path.len() == 2).collect();
+    assert_eq!(pages, ["/a"]);
+    let audit = copy.audit().await;
+    assert!(!audit.is_bad() && audit.marked == 0, "{audit:?}");
+    // It is done once.
+    let n_asked = copy.bay.server.paths().len();
+    copy.sync().await;
+    assert!(!copy.bay.asked(n_asked).contains(&"/a".to_owned()));
+}
+
+#[tokio::test]
+async fn audit_marks_damaged_collection_page_and_next_sync_takes_a_snapshot() {
+    let bay = Bay::new();
+    verified(&bay).await;
+    let copy = Copy::new(bay);
+    copy.sync().await;
+    let good = copy.line("/a").unwrap().unwrap();
+    copy.damage("/a");
+    assert_eq!(copy.audit().await.marked, 1);
+    let n_asked = copy.bay.server.paths().len();
+    let report = copy.sync().await;
+    assert_eq!(copy.line("/a").unwrap().unwrap(), good);
+    assert!(report.troubles.is_empty(), "{report:?}");
+    let asked = copy.bay.asked(n_asked);
+    assert!(asked.contains(&"/all-1.scp".to_owned()), "{asked:?}");
+    assert!(!asked.contains(&"/a".to_owned()), "{asked:?}");
+    let n_asked = copy.bay.server.paths().len();
+    copy.sync().await;
+    assert!(!copy.bay.asked(n_asked).contains(&"/all-1.scp".to_owned()));
+    assert!(!copy.audit().await.is_bad());
+}
+
+#[tokio::test]
+async fn crawl_fetches_damaged_page_again_where_the_server_says_unchanged() {
+    let copy = Copy::new(Bay::new());
+    copy.bay.sitemap(&[], &["/a", "/b"]);
+    copy.bay.html("/a", &body("A", "Text of A."));
+    // A server without validators.
+    let plain = format!("<!doctype html><html lang=en>{}</html>", body("B", "Text of B."));
+    copy.bay.server.route("/b", [Reply::ok("text/html", plain)]);
+    copy.sync().await;
+    let good = [copy.line("/a").unwrap(), copy.line("/b").unwrap()];
+    copy.damage("/a");
+    copy.damage("/b");
+    let report = copy.sync().await;
+    assert!(report.troubles.is_empty(), "{report:?}");
+    assert_eq!([copy.line("/a").unwrap(), copy.line("/b").unwrap()], good);
+}
