@@ -133,8 +133,9 @@ const FORMS: [Form; 3] = [Form::Folder, Form::Bare, Form::File];
 
 impl AddressScheme {
     /// Decides by the generator's sitemap; where that says nothing of a class,
-    /// by the canonical links of pages, if those agree. Where there is neither, by the addresses
-    /// that were published before: our sitemap may have replaced the generator's.
+    /// by the canonical links of pages, if those agree. Where they say nothing or disagree, by the
+    /// addresses that were published before: our sitemap may have replaced the generator's, and
+    /// one odd page must not change the addresses of the others.
     pub(crate) fn of_site(
         plan: &Plan,
         mut sitemap: Votes,
@@ -151,11 +152,16 @@ impl AddressScheme {
         };
         let index = index.or(Votes::unanimous(links.index));
         let page = page.or(Votes::unanimous(links.page));
-        let is_silent = index.is_none() && page.is_none() && links.is_empty();
-        let published = if is_silent { published_votes(plan, ledger)? } else { Votes::default() };
+        let is_open = |class: Class| match class {
+            Class::Index => index.is_none(),
+            Class::Page => page.is_none(),
+        };
+        let is_decided = index.is_some() && page.is_some();
+        let published = if is_decided { Votes::default() } else { published_votes(plan, ledger)? };
+        // What is decided by the site itself has no exceptions from before.
+        sitemap.all.extend(published.all.iter().filter(|(_, class, _)| is_open(*class)));
         let index = index.or(Votes::majority(published.index)).unwrap_or(usual.index);
         let page = page.or(Votes::majority(published.page)).unwrap_or(usual.page);
-        sitemap.all.extend(published.all);
         let is_other = |class: Class, form: Form| match class {
             Class::Index => form != index,
             Class::Page => form != page,

@@ -47,7 +47,8 @@ pub fn build(plan: &Plan, listener: &mut dyn Listener) -> Result<Outcome, BuildE
     if publish::roll_forward(&paths)? {
         listener.says("an interrupted publication was finished first");
     }
-    Build::open(plan, paths, listener)?.run(listener)
+    let resolved = spxi::with_published_pages(plan)?;
+    Build::open(resolved.as_ref().unwrap_or(plan), paths, listener)?.run(listener)
 }
 
 /// A build and everything it starts from.
@@ -374,12 +375,18 @@ impl<'p> Build<'p> {
                 },
             )?;
             outcomes.push(outcome);
-            // Earlier ones hold what may no longer be shown.
-            if tally.is_barred {
-                let is_clean = |one: &Offered| one.section != tally.name || one.generated == stamp;
-                self.published.collections.retain(is_clean);
-            }
         }
+        // Earlier collections hold what may no longer be shown, also those of
+        // sections that are no longer offered: any of them may hold the page.
+        let offered: Vec<&str> = outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
+        let is_any_barred = reading.tallies.iter().any(|tally| tally.is_barred);
+        let is_barred = |section: &str| {
+            let mut tallies = reading.tallies.iter();
+            let is_own = tallies.any(|tally| tally.is_barred && tally.name == section);
+            is_own || (is_any_barred && !offered.contains(&section))
+        };
+        let is_clean = |one: &Offered| one.generated == stamp || !is_barred(&one.section);
+        self.published.collections.retain(is_clean);
         // Sections that are no longer offered have had their time.
         let offered: Vec<String> = outcomes.iter().map(|outcome| outcome.name.clone()).collect();
         collect::supersede(&mut self.published, plan, stamp, &|one| {

@@ -114,7 +114,53 @@ pub(crate) fn is_restricted(plan: &Plan, url: &str) -> bool {
     }
     let path = plain(url.get(plan.base.origin().len()..).unwrap_or("/"));
     let mut prefixes = plan.restricted.iter().map(|written| plain(&prefix(&plan.base, written)));
-    prefixes.any(|prefix| inventory::is_below_or_beside(&path, &prefix))
+    prefixes.any(|prefix| is_closed_by(&path, &prefix))
+}
+
+/// Whether a prefix closes a path. A prefix may also name the file of a page:
+/// `/a/index.html` closes `/a/` and `/a`, and `/b.html` closes `/b` and `/b/`.
+fn is_closed_by(path: &str, prefix: &str) -> bool {
+    if inventory::is_below_or_beside(path, prefix) {
+        return true;
+    }
+    let endings = [".html", ".htm", ".xhtml", ".md", ".markdown"];
+    let Some(stem) = endings.iter().find_map(|ending| prefix.strip_suffix(ending)) else {
+        return false;
+    };
+    let page = match stem.rsplit_once('/') {
+        Some((folder, "index" | "_index" | "readme")) => folder,
+        _ => stem,
+    };
+    path.trim_end_matches('/') == page
+}
+
+/// The prefixes of `restricted` that close none of some addresses.
+#[derive(Debug)]
+pub(crate) struct UnusedPrefixes<'p> {
+    plan: &'p Plan,
+    /// As the owner wrote them, and as they are compared.
+    left: Vec<(&'p String, String)>,
+}
+
+impl<'p> UnusedPrefixes<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        let left = plan.restricted.iter();
+        let left = left.map(|written| (written, plain(&prefix(&plan.base, written)))).collect();
+        Self { plan, left }
+    }
+
+    /// Sees one address of the site.
+    pub(crate) fn see(&mut self, url: &str) {
+        if !self.left.is_empty() {
+            let path = plain(url.get(self.plan.base.origin().len()..).unwrap_or("/"));
+            self.left.retain(|(_, prefix)| !is_closed_by(&path, prefix));
+        }
+    }
+
+    /// The first one that is left.
+    pub(crate) fn first(self) -> Option<&'p String> {
+        self.left.into_iter().next().map(|(written, _)| written)
+    }
 }
 
 /// A path decoded and in lower case.
@@ -134,7 +180,8 @@ fn plain(path: &str) -> String {
 }
 
 /// The first prefix of `restricted` below which nothing is: a misspelt one
-/// would leave open what the owner wants closed.
+/// would leave open what the owner wants closed. Lines are judged as they are
+/// read ([`UnusedPrefixes`]).
 pub(crate) fn unused_restriction(plan: &Plan) -> Option<&String> {
     if plan.source == crate::plan::Source::Lines {
         return None;

@@ -25,11 +25,9 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Counts an excluded page. Redirects are no pages, and a path that the
-    /// owner restricted is meant.
+    /// Counts an excluded page. Redirects are no pages.
     pub(crate) fn exclude(&mut self, bar: Bar, old: Option<&Row>) {
-        let is_meant = matches!(bar, Bar::Redirect | Bar::Restricted);
-        if !is_meant && old.is_none_or(Row::is_public) {
+        if bar != Bar::Redirect && old.is_none_or(Row::is_public) {
             *self.excluded.entry(bar.reason()).or_default() += 1;
         }
     }
@@ -87,12 +85,13 @@ mod tests {
             (&[(Bar::Login, 1)], 1),
             (&[(Bar::Login, 15)], 5),
             (&[(Bar::NoIndex, 20)], 20),
-            (&[(Bar::Redirect, 90), (Bar::Restricted, 90)], 10),
+            (&[(Bar::Redirect, 90)], 10),
         ] {
             check(bars, published).unwrap();
         }
         for (bars, published, wanted) in [
             (&[(Bar::Login, 1)][..], 0, (1, 1, "asks for a password", 1)),
+            (&[(Bar::Restricted, 30)], 0, (30, 30, "restricted", 30)),
             (&[(Bar::Draft, 3), (Bar::Login, 19)], 5, (22, 27, "asks for a password", 19)),
             (&[(Bar::Robots, 30), (Bar::Redirect, 9)], 0, (30, 30, "disallowed by robots.txt", 30)),
         ] {

@@ -270,7 +270,7 @@ pub(crate) fn list(
                 let detail = "a link to a folder is not followed";
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
                 found.findings.push((path, finding));
-            } else if !kind.is_file() && !entry.path().is_file() {
+            } else if !kind.is_file() && !entry.path().is_file() && !is_denied(&entry.path()) {
                 // A link that leads nowhere, or no file at all.
             } else if matches!(name.as_str(), "rutter.toml" | ".gitignore")
                 || (is_hidden && !matches!(name.as_str(), ".htaccess" | ".nojekyll"))
@@ -296,8 +296,13 @@ pub(crate) fn list(
 
 /// Whether a link leads out of the site; one that leads nowhere does not.
 fn leads_out(plan: &Plan, path: &str) -> bool {
-    rutter_root::resolve(&plan.site, path)
-        .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    rutter_root::resolve(&plan.site, path).is_err_and(|error| rutter_root::leads_out(&error))
+}
+
+/// Whether a link leads to a file that may not be read: it is a page that
+/// cannot be read, and not a missing one.
+fn is_denied(path: &Path) -> bool {
+    fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// Whether a file is a page, by its name.

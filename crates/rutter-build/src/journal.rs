@@ -51,8 +51,14 @@ enum Step {
         #[serde(default)]
         staged: Option<(u64, u64)>,
     },
-    /// A file nobody names any more.
+    /// A file that is no longer published; only read, in journals of earlier versions.
     Remove(PathBuf),
+    /// A file that is no longer published.
+    Delete {
+        path: PathBuf,
+        /// Its size and time when the journal was written.
+        before: Option<(u64, u64)>,
+    },
     /// A folder with staged files.
     Stage(PathBuf),
     /// The last line: number and digest of all lines before it.
@@ -126,7 +132,8 @@ impl Draft {
 
     pub(crate) fn remove(&mut self, path: PathBuf) -> Result<(), BuildError> {
         self.removals += 1;
-        self.push(&Step::Remove(path))
+        let before = stat(&path)?;
+        self.push(&Step::Delete { path, before })
     }
 
     pub(crate) fn stage(&mut self, folder: &Path) -> Result<(), BuildError> {
@@ -222,12 +229,11 @@ impl Journal {
                         lost.push(to);
                     }
                 }
-                Step::Remove(path) => {
-                    touched.sync()?;
-                    match fs::remove_file(&path) {
-                        Ok(()) => {}
-                        Err(error) if is_absent(&error) => {}
-                        Err(error) => return Err(BuildError::Io(path, error)),
+                Step::Remove(path) => touched.remove(&path)?,
+                Step::Delete { path, before } => {
+                    // A file that was written there since is not the one that was published.
+                    if before.is_some() && stat(&path)? == before {
+                        touched.remove(&path)?;
                     }
                 }
                 Step::Stage(folder) => stages.push(folder),
@@ -313,6 +319,16 @@ impl Touched {
         fs::rename(from, to).at(to)
     }
 
+    /// Deletes a file, after the names of those that take its place are safe.
+    fn remove(&mut self, path: &Path) -> Result<(), BuildError> {
+        self.sync()?;
+        match fs::remove_file(path) {
+            Ok(()) => Ok(()),
+            Err(error) if is_absent(&error) || path.is_dir() => Ok(()),
+            Err(error) => Err(BuildError::Io(path.to_owned(), error)),
+        }
+    }
+
     /// Makes the names safe.
     fn sync(&mut self) -> Result<(), BuildError> {
         self.folders.sort();
@@ -376,6 +392,30 @@ mod tests {
         assert_eq!(fs::read_to_string(at("out/2/x.html")).unwrap(), "2");
         assert!(!at("old.txt").exists() && !at("state/stage").exists());
         assert!(Journal::load(&paths).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_was_written_since_the_journal_is_not_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::new(&folder.path().join("state"));
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(&paths.folder).unwrap();
+        for name in ["same.md", "newer.md", "folder.md", "gone.md"] {
+            fs::write(at(name), "old").unwrap();
+        }
+        let mut draft = Draft::create(&paths).unwrap();
+        for name in ["same.md", "newer.md", "folder.md", "gone.md", "later.md"] {
+            draft.remove(at(name)).unwrap();
+        }
+        let journal = draft.commit(&paths).unwrap();
+        fs::write(at("newer.md"), "written by the owner").unwrap();
+        fs::write(at("later.md"), "written by the owner").unwrap();
+        fs::remove_file(at("folder.md")).unwrap();
+        fs::create_dir(at("folder.md")).unwrap();
+        fs::remove_file(at("gone.md")).unwrap();
+        assert!(journal.redo().unwrap().is_empty());
+        assert!(!at("same.md").exists());
+        assert!(at("newer.md").is_file() && at("later.md").is_file() && at("folder.md").is_dir());
     }
 
     #[test]

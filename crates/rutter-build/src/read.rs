@@ -114,9 +114,14 @@ impl Reading {
     /// Withdraws earlier collections of sections in which they hold pages that
     /// were removed since, and deltas for AI agents likewise.
     pub(crate) fn purge(&mut self, published: &Published) {
+        let names: Vec<String> = self.tallies.iter().map(|tally| tally.name.clone()).collect();
+        let is_known = |section: &String| names.contains(section);
         for tally in &mut self.tallies {
             let Some(removed) = tally.last_removed else { continue };
-            let holds = |one: &Offered| one.section == tally.name && one.generated < removed;
+            // A section without a tally is no longer there, but its files may be.
+            let holds = |one: &Offered| {
+                (one.section == tally.name || !is_known(&one.section)) && one.generated < removed
+            };
             if published.collections.iter().any(holds) {
                 tally.is_barred = true;
                 self.is_taken_back = true;
@@ -446,10 +451,19 @@ impl<'s, 'l> Pass<'s, 'l> {
         let by = record.meta.barred_by.clone();
         self.say(place, &findings);
         if let Some(bar) = barred.as_deref().and_then(Bar::of_reason) {
-            self.reading.guarded.exclude(bar, Some(old));
+            self.guard(bar, &row.url, Some(old));
             self.exclude(place, bar, by.as_deref());
         }
         Ok(())
+    }
+
+    /// Counts an excluded page for the guard against mass deletion, unless the
+    /// owner restricted its path.
+    fn guard(&mut self, bar: Bar, url: &str, old: Option<&Row>) {
+        let is_setting = bar == Bar::Restricted && gate::is_restricted(self.start.plan, url);
+        if !is_setting {
+            self.reading.guarded.exclude(bar, old);
+        }
     }
 
     fn exclude(&mut self, place: &str, bar: Bar, by: Option<&str>) {
@@ -482,7 +496,7 @@ impl<'s, 'l> Pass<'s, 'l> {
         let section = self.section(&url);
         self.say(place, &fresh.record.meta.findings);
         if let Some(bar) = fresh.bar {
-            self.reading.guarded.exclude(bar, old);
+            self.guard(bar, &url, old);
             self.exclude(place, bar, fresh.record.meta.barred_by.as_deref());
         }
         self.pack.push(&url, self.bit(&section), &fresh.record, &mut self.old)?;

@@ -8,6 +8,7 @@ use rutter_finding::{Finding, Place};
 use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
 
 use crate::error::{At, BuildError};
+use crate::gate::UnusedPrefixes;
 use crate::inventory::Names;
 use crate::plan::{Oversize, Plan};
 use crate::rules;
@@ -62,6 +63,7 @@ impl Sources {
         let mut n_pages = 0;
         let mut segments = Segments::default();
         let mut findings: Vec<Finding> = Vec::new();
+        let mut unused = UnusedPrefixes::new(plan);
         loop {
             let taken = lines.next(&mut findings, |record| {
                 // The ledger and every layer name the page by the URL that is
@@ -72,6 +74,7 @@ impl Sources {
                     return Err(Some((record.line, key)));
                 }
                 segments.count(&plan.base, &key);
+                unused.see(&key);
                 let most = Limits::SPEC.parts.blocks;
                 if most < page.content.len() {
                     let content = std::mem::take(&mut page.content);
@@ -95,6 +98,9 @@ impl Sources {
                     return Err(BuildError::Io(plan.state.clone(), error));
                 }
             }
+        }
+        if let Some(written) = unused.first() {
+            return Err(BuildError::Unused(written.clone()));
         }
         let mut sorted = sorter.finish().at(&plan.state)?;
         let mut next = Entry::empty();

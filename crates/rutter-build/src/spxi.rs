@@ -24,7 +24,7 @@ use crate::feed::{free, put_all};
 use crate::inventory;
 use crate::ledger::{Row, Rows, Sight};
 use crate::pack::Meta;
-use crate::plan::{Declared, Plan, Spxi, SurfaceRule};
+use crate::plan::{Declared, Plan, Source, Spxi, SurfaceRule};
 use crate::project::say_taken;
 use crate::publish::{Order, Put, Stage};
 use crate::rules;
@@ -347,6 +347,42 @@ fn own_title(meta: &Meta) -> Option<String> {
     let made = rutter_extract::rules::NO_TITLE.code;
     let is_made = meta.findings.iter().any(|(code, _)| code == made);
     Some(meta.title.clone()).filter(|title| !title.is_empty() && !is_made)
+}
+
+/// The plan with every entity at the address that the site gives its page:
+/// `/a/index.html`, `/a/`, `/a` and `/a.html` may name one file. `None` where
+/// the owner wrote these addresses already.
+pub(crate) fn with_published_pages(plan: &Plan) -> Result<Option<Plan>, BuildError> {
+    let entities = declared(plan).map_or(&[][..], |spxi| &spxi.entities);
+    if entities.is_empty() || plan.source == Source::Lines {
+        return Ok(None);
+    }
+    let pages = inventory::pages(plan)?;
+    let pages: BTreeSet<&str> = pages.iter().map(|page| page.url.as_str()).collect();
+    let ids: BTreeSet<Option<String>> = entities.iter().map(|it| it.entity.id.clone()).collect();
+    let mut resolved = plan.clone();
+    let mut is_other = false;
+    for declared in resolved.spxi.iter_mut().flat_map(|spxi| &mut spxi.entities) {
+        let page = page_of(&declared.entity);
+        if pages.contains(page.as_str()) {
+            continue;
+        }
+        let bare = page.trim_end_matches('/');
+        let bare = bare.strip_suffix("/index.html").or(bare.strip_suffix(".html")).unwrap_or(bare);
+        let forms = ["/", "", "/index.html", ".html"].map(|ending| format!("{bare}{ending}"));
+        let Some(found) = forms.into_iter().find(|form| pages.contains(form.as_str())) else {
+            continue;
+        };
+        let id = declared.entity.id.as_deref().unwrap_or_default();
+        let fragment = id.find('#').and_then(|at| id.get(at..)).unwrap_or_default();
+        let id = Some(format!("{found}{fragment}"));
+        // Two entities need two addresses.
+        if !ids.contains(&id) {
+            declared.entity.id = id;
+            is_other = true;
+        }
+    }
+    Ok(is_other.then_some(resolved))
 }
 
 /// The address of an entity's page, as the ledger writes it.

@@ -356,8 +356,10 @@ impl<'p> Worker<'p> {
         }
         let template = extraction.template;
         // What depends on the day is looked at every day.
+        let ends_later = wishes.unavailable_after.is_some_and(|end| self.plan.now < end);
         record.key = match bar {
             Some(Bar::Scheduled) => NEVER,
+            _ if ends_later => NEVER,
             _ => self.key_of((&job.url, job.bar), source, template, dating.digest),
         };
         record.meta = meta;

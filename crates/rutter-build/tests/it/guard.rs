@@ -10,7 +10,7 @@ use rutter_build::{BuildError, Outcome, Plan, recover};
 use crate::site::{Heard, Site, page, words};
 
 /// Builds as somebody who is not root, for whom permissions count.
-fn build_as_user(
+pub(crate) fn build_as_user(
     site: &mut Site,
     change: impl FnOnce(&mut Plan) + Send,
 ) -> Result<(Outcome, Heard), BuildError> {
@@ -27,7 +27,7 @@ fn build_as_user(
     })
 }
 
-fn permit(path: &Path, mode: u32) {
+pub(crate) fn permit(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 

@@ -8,11 +8,12 @@
 
 mod arc;
 mod clauses;
+#[cfg(target_os = "linux")]
+mod closed_and_kept;
 mod collections;
 mod flow;
 mod gate;
 mod generators;
-#[cfg(target_os = "linux")]
 mod guard;
 mod llms;
 mod loss;

@@ -12,7 +12,7 @@ use crate::site::{BASE, Heard, Site, page, words};
 
 const INDEX: &str = "spxi-index.jsonld";
 
-fn entity(page: &str, name: &str) -> Declared {
+pub(crate) fn entity(page: &str, name: &str) -> Declared {
     let text = |text: &str| Some(text.to_owned());
     Declared {
         entity: Entity {
@@ -45,11 +45,11 @@ fn spxi(entities: Vec<Declared>) -> Spxi {
     }
 }
 
-fn declares(entities: Vec<Declared>) -> impl FnOnce(&mut Plan) {
+pub(crate) fn declares(entities: Vec<Declared>) -> impl FnOnce(&mut Plan) {
     |plan: &mut Plan| plan.spxi = Some(spxi(entities))
 }
 
-fn index(site: &Site) -> Value {
+pub(crate) fn index(site: &Site) -> Value {
     serde_json::from_slice(&site.files()[INDEX]).unwrap()
 }
 

@@ -1,0 +1,174 @@
+//! Pages that must stay closed, stay published, or keep their addresses when
+//! settings, dates or single pages change.
+
+use std::fs;
+
+use rutter_build::{BuildError, Plan};
+use rutter_page::Timestamp;
+
+use crate::guard::{build_as_user, permit};
+use crate::site::{BASE, Site, page, words};
+use crate::spxi::{declares, entity, index};
+
+const SITEMAP: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+
+fn sitemap(site: &Site, paths: &[&str]) {
+    let urls: String =
+        paths.iter().map(|path| format!("<url><loc>{BASE}{path}</loc></url>")).collect();
+    site.put("sitemap.xml", &format!("{SITEMAP}{urls}</urlset>"));
+}
+
+#[test] // D57
+fn restricted_closes_a_page_that_is_named_by_its_file() {
+    for (file, address, written) in [
+        ("members/index.html", "members/", "/members/index.html"),
+        ("members/index.html", "members", "/Members/INDEX.html"),
+        ("secret.html", "secret", "/secret.html"),
+        ("secret.html", "secret/", "/secret.html"),
+    ] {
+        let mut site = Site::new();
+        site.put(file, &page("Home", "Closed", &words(40)));
+        for n in 0..4 {
+            site.put(&format!("open{n}.html"), &page("Home", "Open", &words(n)));
+        }
+        let open = if file.starts_with("secret") { ["open0", "open1"] } else { ["open0.html"; 2] };
+        sitemap(&site, &[address, open[0], open[1]]);
+        site.build_with(|plan| plan.restricted = vec![written.into()]).unwrap();
+        assert_eq!(site.row(address)[1], "bare", "{written} for {address}: {}", site.ledger());
+        assert!(!site.files().contains_key(&file.replace(".html", ".md")), "{written}");
+    }
+}
+
+#[test] // D57
+fn a_prefix_that_closes_no_page_of_json_lines_is_an_error() {
+    let mut site = Site::new();
+    let file = site.path("pages.jsonl");
+    let line = format!(
+        "{{\"url\":\"{BASE}members/a\",\"title\":\"A\",\"description\":\"B\",\
+         \"modified\":\"2026-01-01T00:00:00Z\",\"language\":\"en\",\
+         \"content\":[{{\"type\":\"text\",\"text\":\"T\"}}]}}\n"
+    );
+    fs::write(&file, format!("{line}{}", line.replace("members/a", "open"))).unwrap();
+    let plan = |written: &'static str| {
+        let file = file.clone();
+        move |plan: &mut Plan| {
+            plan.site = file;
+            plan.source = rutter_build::Source::Lines;
+            plan.restricted = vec![written.into()];
+        }
+    };
+    let missing = site.build_with(plan("/memmbers/"));
+    assert!(matches!(missing, Err(BuildError::Unused(written)) if written == "/memmbers/"));
+    site.build_with(plan("/members/")).unwrap();
+    assert_eq!(site.row("members/a")[1], "bare");
+}
+
+#[test] // D58
+fn a_page_is_withheld_once_its_unavailable_after_has_passed() {
+    let mut site = Site::of(4);
+    let dated = page("Home", "Offer", &words(70)).replacen(
+        "</head>",
+        "<meta name=\"robots\" content=\"unavailable_after: 2026-06-01\"></head>",
+        1,
+    );
+    site.put("offer.html", &dated);
+    site.build();
+    assert_eq!(site.row("offer.html")[1], "public");
+    let before = site.row("offer.html")[4].clone();
+    // Read anew by every build, and its date does not move.
+    assert!(site.build().is_unchanged());
+    assert_eq!(site.row("offer.html")[4], before);
+    site.now = Timestamp::parse("2026-06-02T00:00:00Z").unwrap();
+    site.build();
+    assert_ne!(site.row("offer.html")[1], "public");
+    assert!(!site.files().contains_key("offer.md"));
+}
+
+#[test] // D23
+fn pages_that_all_declare_a_login_are_not_left_out_unasked() {
+    let mut site = Site::new();
+    for n in 0..5 {
+        let closed = page("Home", "Page", &words(n));
+        let closed = closed.replacen("<body", "<body data-ai-auth-required=\"true\"", 1);
+        site.put(&format!("{n}.html"), &closed);
+    }
+    let refused = site.build_with(|_| {});
+    assert!(matches!(refused, Err(BuildError::MassExclusion { excluded: 5, .. })));
+    // A path that the owner restricted is meant.
+    let (outcome, _) = site.build_with(|plan| plan.restricted = vec!["/".into()]).unwrap();
+    assert_eq!(outcome.pages, 0);
+}
+
+#[cfg(unix)]
+#[test] // D85
+fn a_link_to_a_page_that_cannot_be_read_keeps_what_is_published() {
+    let mut site = Site::of(6);
+    std::os::unix::fs::symlink("docs/0002.html", site.path("site/link.html")).unwrap();
+    site.build();
+    permit(&site.path("site/docs"), 0o000);
+    let built = build_as_user(&mut site, |_| {});
+    permit(&site.path("site/docs"), 0o755);
+    let (outcome, heard) = built.unwrap();
+    assert_eq!(outcome.removed, 0, "{:?}", heard.findings);
+    assert_eq!(heard.codes("link.html"), ["BD001"]);
+    assert_eq!(site.row("link.html")[1], "public");
+}
+
+#[test]
+fn purge_withdraws_collections_of_sections_that_are_no_longer_offered() {
+    let mut site = Site::of(60);
+    site.build();
+    assert!(site.newest("all", "snapshot").is_some());
+    site.build_with(|plan| plan.layers.all = false).unwrap();
+    site.remove("docs/0002.html");
+    let purge = |plan: &mut Plan| (plan.layers.all, plan.purge) = (false, true);
+    site.build_with(purge).unwrap();
+    for entry in fs::read_dir(site.path("out/scp")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "zst") {
+            let (_, lines) = crate::site::read_collection(&path);
+            assert!(!lines.iter().any(|line| line.contains("docs/0002.html")), "{path:?}");
+        }
+    }
+}
+
+#[test] // D30
+fn one_page_with_an_odd_canonical_link_changes_no_other_address() {
+    let mut site = Site::new();
+    let put = |site: &Site, name: &str, address: &str| {
+        let link = format!("<link rel=\"canonical\" href=\"{BASE}{address}\"></head>");
+        site.put(
+            &format!("{name}.html"),
+            &page("Home", name, &words(name.len())).replacen("</head>", &link, 1),
+        );
+    };
+    for name in ["tides", "berths", "pilots"] {
+        put(&site, name, name);
+    }
+    site.build();
+    assert_eq!(site.row("tides")[1], "public");
+    put(&site, "odd", "odd.html");
+    let outcome = site.build();
+    assert_eq!((outcome.new, outcome.removed), (1, 0), "{}", site.ledger());
+    assert_eq!(site.row("tides")[1], "public");
+}
+
+#[test] // SPX-072
+fn an_entity_is_at_the_address_that_the_site_gives_its_page() {
+    for (address, written) in [
+        ("museum/index.html", "museum/"),
+        ("museum/index.html", "museum/index.html"),
+        ("museum", "museum/#town"),
+        ("museum/", "museum"),
+        ("museum/", "museum/index.html"),
+    ] {
+        let mut site = Site::of(4);
+        site.put("museum/index.html", &page("Home", "Museum", &words(50)));
+        sitemap(&site, &["", "docs/0000.html", "docs/0002.html", "blog/0001.html", address]);
+        site.build_with(declares(vec![entity(written, "Museum")])).unwrap();
+        let value = index(&site);
+        let fragment = written.find('#').map_or("", |at| &written[at..]);
+        let id = value["spxi:hasEntity"][0]["@id"].as_str().unwrap_or_default();
+        assert_eq!(id, format!("{BASE}{address}{fragment}"), "{written}: {value}");
+    }
+}
