@@ -4,8 +4,9 @@
 //! requested here, with their validators. A site with dated deltas is followed
 //! by these: the pointer file (D53) says when the sitemap last changed, so the
 //! days up to then are read. Before that a HEAD request gets the validators of
-//! the whole sitemap. Where the pointer has no new date, the sitemap is requested
-//! with its newest validators: an unchanged one is a 304, and consent that is
+//! the whole sitemap. A later visit asks with these first, by HEAD: a 304 says
+//! that nothing changed. Where the pointer has no new date, the sitemap is
+//! requested with its newest validators, and consent that is
 //! taken back without a new date is noticed at the next sync. Without a usable
 //! pointer the days up to today are read. A missing day, or one that begins after
 //! the moment up to which the replica is complete, means the whole sitemap (D60).
@@ -248,6 +249,13 @@ async fn follow(
     if !template.contains("YYYY-MM-DD") || memo.whole.is_some_and(is_due) {
         return Ok(Followed::Gap);
     }
+    if let Some(version) = memo.version.as_ref().filter(|_| !has_site_changed) {
+        // One request, and no body: a sitemap that is unchanged says it all.
+        let answer = ask_head(visit, &offer.url, version).await;
+        if answer.is_some_and(|answer| answer.is_unchanged()) {
+            return Ok(Followed::Unchanged);
+        }
+    }
     let before = memo.pointer.date();
     memo.pointer = ask_pointer(visit, &offer.url, &memo).await?;
     visit.memo.arc = Some(memo.clone());
@@ -339,13 +347,18 @@ fn days(first: &str, last: &str) -> Option<Vec<String>> {
     (0..=MOST_DAYS).contains(&n_days).then(|| (0..=n_days).map(day).collect())
 }
 
-/// Asks for the validators of the whole sitemap, without its body. A failure is
-/// not reported: the next request to the host fails too, or it does not matter.
-async fn ask_version(visit: &Visit<'_>, url: &str) -> Option<Validators> {
-    let site = Some(visit.site.clone());
+/// Asks for the whole sitemap without its body. A failure is not reported: the
+/// next request to the host fails too, or it does not matter.
+async fn ask_head(visit: &Visit<'_>, url: &str, known: &Validators) -> Option<Fetched> {
+    let (site, known) = (Some(visit.site.clone()), known.clone());
     let address = Url::parse(url).ok()?;
-    let request = Request { method: Method::Head, site, ..Request::new(address, What::Arc) };
-    let answer = visit.visitor.client.fetch(&request).await.ok()?;
+    let request = Request { method: Method::Head, site, known, ..Request::new(address, What::Arc) };
+    visit.visitor.client.fetch(&request).await.ok()
+}
+
+/// Asks for the validators of the whole sitemap.
+async fn ask_version(visit: &Visit<'_>, url: &str) -> Option<Validators> {
+    let answer = ask_head(visit, url, &Validators::default()).await?;
     Some(answer.validators).filter(|validators| answer.status == 200 && !validators.is_empty())
 }
 
