@@ -53,7 +53,9 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
     let around = if main.is_some() { 0 } else { n_around(dom, survey, body) };
     let all = survey.sum(dom, main.unwrap_or(body)).chars;
     fields.any(|field| {
-        let is_around = dom.ancestors(field).skip(1).any(|up| is_around(dom, up));
+        // What surrounds the main element says nothing about what is in it.
+        let mut inside_main = dom.ancestors(field).skip(1).take_while(|up| Some(*up) != main);
+        let is_around = inside_main.any(|up| is_around(dom, up));
         let is_outside = main.is_some_and(|main| !dom.subtree(main).contains(&field));
         let form = dom.ancestors(field).find(|up| dom.item(*up).tag == Tag::Form);
         let inside = form.map_or(0, |form| survey.sum(dom, form).chars);
@@ -81,10 +83,27 @@ fn is_around(dom: &Dom, at: u32) -> bool {
         Tag::Html | Tag::Body | Tag::Main => false,
         _ => {
             let said = ["class", "id", "role"].into_iter().filter_map(|it| dom.attribute(at, it));
-            said.map(str::to_ascii_lowercase)
-                .any(|said| AROUND.iter().any(|part| said.contains(part)))
+            said.map(str::to_ascii_lowercase).any(|said| said.split_whitespace().any(names_around))
         }
     }
+}
+
+/// Whether one name says that its element surrounds the content. A part counts
+/// where a word of the name begins or ends with it: `site-header`, `navbar` and
+/// `mainmenu` do, `unavailable` does not. `has-sidebar` tells what is inside.
+fn names_around(name: &str) -> bool {
+    let first = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    if matches!(first, "has" | "no" | "with" | "without" | "is") && first.len() < name.len() {
+        return false;
+    }
+    let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    AROUND.iter().any(|part| {
+        name.match_indices(part).any(|(at, _)| {
+            let begins = is_end(name.get(..at).and_then(|before| before.chars().next_back()));
+            let ends = is_end(name.get(at + part.len()..).and_then(|rest| rest.chars().next()));
+            begins || (ends && *part != "nav")
+        })
+    })
 }
 
 /// Characters of the outermost elements that surround the content.
@@ -120,6 +139,12 @@ mod tests {
             (true, format!("<body><h1>Sign in</h1>{form}")),
             (true, format!("<body><header>{text}</header><main><h1>Sign in</h1>{form}</main>")),
             (true, format!("<body><nav>{text}</nav><div><h1>Members</h1>{form}</div>")),
+            (true, format!("<div class=\"layout has-sidebar\"><h1>Members</h1>{form}</div>")),
+            (true, format!("<div class=\"page with-menu\"><main>{form}</main></div>")),
+            (true, format!("<div id=\"header-wrap\"><main><h1>Members</h1>{form}</main></div>")),
+            (true, format!("<div class=\"unavailable\"><h1>Members</h1>{form}</div>")),
+            (false, format!("<div class=\"leftsidebar\">{form}</div><p>Open daily.</p>")),
+            (false, format!("<div class=\"navbar\">{form}</div><p>Open daily.</p>")),
             (true, "<h1>Log in</h1><INPUT TYPE=Password>".to_owned()),
             (false, format!("<body><header>{form}</header><main><p>Open daily.</p></main>")),
             (false, format!("<body><div id=\"site-header\">{form}</div><p>Open daily.</p>")),

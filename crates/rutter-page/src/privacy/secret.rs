@@ -326,9 +326,21 @@ fn jwt(text: &str, at: usize) -> Option<Secret> {
     let payload = decoded(payload)?.to_ascii_lowercase();
     let is_signed =
         header.starts_with("{\"") && header.contains("\"alg\"") && 20 <= signature.len();
-    let is_shown = ["1234567890", "john doe", "example", "jane doe", "alice", "foobar"]
-        .iter()
-        .any(|word| payload.contains(word));
+    // Whole values only: `alice@harbour.org` may be somebody.
+    let is_shown = [
+        "\"1234567890\"",
+        "\"john doe\"",
+        "\"jane doe\"",
+        "\"alice\"",
+        "\"foobar\"",
+        "\"example\"",
+        "example.com",
+        "example.org",
+        "example.net",
+        ".example",
+    ]
+    .iter()
+    .any(|word| payload.contains(word));
     // A token that lets somebody in says who, by whom or until when.
     let has_claim = ["exp", "iat", "nbf", "iss", "sub", "aud", "jti"]
         .iter()
@@ -541,6 +553,12 @@ mod tests {
         // {"alg":"HS256"} and {"sub":"u-7193","role":"admin"}
         let jwt = format!(
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1LTcxOTMiLCJyb2xlIjoiYWRtaW4ifQ.{}",
+            drawn(Class::Alnum, 43)
+        );
+        assert_eq!(kinds(&jwt), ["JSON Web Token"]);
+        // {"sub":"alice@harbour.org","exp":1893456000}: only whole values make a sample.
+        let jwt = format!(
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZUBoYXJib3VyLm9yZyIsImV4cCI6MTg5MzQ1NjAwMH0.{}",
             drawn(Class::Alnum, 43)
         );
         assert_eq!(kinds(&jwt), ["JSON Web Token"]);
