@@ -20,7 +20,7 @@ use crate::survey::{self, Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
 use crate::whole::Targets;
-use crate::{code, media, note};
+use crate::{code, media, merge, note};
 use rutter_page::{Mark, Note, Rich, Span};
 
 /// A block and its decoration.
@@ -46,7 +46,15 @@ pub(crate) struct Walk<'w> {
     pub(crate) read: Vec<u32>,
     /// Whether we are inside a line: an item, a cell, a heading.
     is_inside: bool,
+    /// How many blocks the page may have in the end.
+    pub(crate) most_blocks: usize,
+    /// How many callers remember a place in `out`.
+    n_held: usize,
 }
+
+/// Blocks that are held before neighbours are merged, on pages that must be
+/// merged anyway: a block takes some hundred bytes.
+const MOST_HELD: usize = 100_000;
 
 impl<'w> Walk<'w> {
     pub(crate) fn new(
@@ -72,6 +80,8 @@ impl<'w> Walk<'w> {
             rel: None,
             read: Vec::new(),
             is_inside: false,
+            most_blocks: usize::MAX,
+            n_held: 0,
         }
     }
 
@@ -94,6 +104,19 @@ impl<'w> Walk<'w> {
             rich.note.clone_from(&self.note);
         }
         self.out.push((block, rich));
+        if MOST_HELD < self.out.len() && self.most_blocks < MOST_HELD / 2 && self.n_held == 0 {
+            merge::merge(&mut self.out, MOST_HELD / 2);
+        }
+    }
+
+    /// Walks what is inside an element and gives the place of its first block.
+    fn hold(&mut self, walk: impl FnOnce(&mut Self)) -> usize {
+        let first = self.out.len();
+        self.n_held += 1;
+        walk(self);
+        self.flush();
+        self.n_held -= 1;
+        first
     }
 
     pub(crate) fn flow(&mut self, at: u32) {
@@ -220,9 +243,7 @@ impl<'w> Walk<'w> {
     /// The words below a picture. A box of picture and words is no caption.
     fn caption(&mut self, at: u32) {
         self.flush();
-        let first = self.out.len();
-        self.flow(at);
-        self.flush();
+        let first = self.hold(|walk| walk.flow(at));
         let new = self.out.get_mut(first..).unwrap_or_default();
         let is_box = new.iter().any(|(block, _)| matches!(block, Block::Image(_)));
         for (block, rich) in new {
@@ -439,9 +460,7 @@ impl<'w> Walk<'w> {
             };
         }
         self.flush();
-        let first = self.out.len();
-        self.flow(at);
-        self.flush();
+        let first = self.hold(|walk| walk.flow(at));
         let (mut text, mut spans) = (String::new(), Vec::new());
         let mut citation = source;
         let parts: Vec<Both> = self.out.drain(first..).collect();
@@ -513,18 +532,16 @@ impl<'w> Walk<'w> {
             Some(text) => note::label(kind, &text),
             None => note::name(kind),
         };
-        let first = self.out.len();
-        match note::body(self.dom, at) {
-            Some(body) => self.flow(body),
+        let first = self.hold(|walk| match note::body(walk.dom, at) {
+            Some(body) => walk.flow(body),
             None => {
                 let mut child = at + 1;
-                while child < self.dom.item(at).end {
-                    self.without(child, title);
-                    child = self.dom.item(child).end;
+                while child < walk.dom.item(at).end {
+                    walk.without(child, title);
+                    child = walk.dom.item(child).end;
                 }
             }
-        }
-        self.flush();
+        });
         if let Some((Block::Text(block), rich)) = self.out.get_mut(first) {
             let lead = format!("{label}: ");
             let text = format!("{lead}{}", &*block.text);

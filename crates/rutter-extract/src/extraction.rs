@@ -274,6 +274,7 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     let base = base_of(options, &found);
     let targets = Targets::of(&dom, &base);
     let mut walk = Walk::new(&dom, &survey, &region, &base, &targets);
+    walk.most_blocks = options.limits.blocks;
     for &root in &region.roots {
         walk.element(root);
     }

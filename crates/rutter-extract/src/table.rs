@@ -23,7 +23,8 @@ type Cell = (String, Vec<Span>);
 /// data.
 pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
     let shape = Shape::of(walk, at)?;
-    let mut grid: Vec<Vec<Cell>> = Vec::with_capacity(shape.rows.len());
+    let mut rows: Vec<Vec<Str<'static>>> = Vec::with_capacity(shape.rows.len());
+    let (mut spans, mut part) = (Vec::new(), 0);
     // What still reaches down from above, column by column.
     let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
     let (mut n_repeated, mut n_bytes) = (0, 0);
@@ -60,22 +61,16 @@ pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
                 }
             }
         }
-        if cells.iter().any(|(text, _)| !text.is_empty()) {
-            grid.push(cells);
+        if cells.iter().all(|(text, _)| text.is_empty()) {
+            continue;
         }
+        let row = cells.into_iter().map(|(text, cell_spans)| {
+            spans.extend(cell_spans.into_iter().map(|span| Span { part, ..span }));
+            part += 1;
+            Str::from(text)
+        });
+        rows.push(row.collect());
     }
-    let (mut spans, mut part) = (Vec::new(), 0);
-    let rows = grid
-        .into_iter()
-        .map(|row| {
-            let row = row.into_iter().map(|(text, cell_spans)| {
-                spans.extend(cell_spans.into_iter().map(|span| Span { part, ..span }));
-                part += 1;
-                Str::from(text)
-            });
-            row.collect()
-        })
-        .collect();
     Some((rows, spans, shape.caption))
 }
 

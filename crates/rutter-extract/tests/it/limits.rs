@@ -47,6 +47,23 @@ fn ours_formatting_that_multiplies_is_cut_and_said() {
 }
 
 #[test] // D36
+fn a_page_of_many_blocks_is_merged_while_it_is_read() {
+    // More than are held at once, with places that callers remember.
+    let page: String = (0..60_000)
+        .map(|n| format!("<p>Berth {n}<p>Depth {n}<blockquote><p>Quay {n}<p>Mole {n}</blockquote>"))
+        .collect();
+    let extraction = read(format!("<main><h1>Berths</h1>{page}</main>"));
+    assert_eq!((extraction.page.content.len(), extraction.rich.len()), (1000, 1000));
+    let text = extraction.page.to_text();
+    for n in [0, 1, 24_999, 25_000, 59_999] {
+        for word in ["Berth", "Depth", "Quay", "Mole"] {
+            assert!(text.contains(&format!("{word} {n}\n")), "{word} {n}");
+        }
+    }
+    assert_eq!(text.matches("Berth ").count(), 60_000);
+}
+
+#[test] // D36
 fn ours_blocks_are_merged_and_no_word_is_lost() {
     let page: String = (0..3000)
         .map(|n| {
