@@ -108,7 +108,7 @@ impl<'p> Build<'p> {
         let is_ours = |name: &str| {
             in_site.is_ours(&plan.site, name) || (has_twins && own_marks::is_twin(&plan.site, name))
         };
-        let mut theirs = SiteSitemap::read(plan, &paths, &is_ours);
+        let mut theirs = SiteSitemap::read(plan, &paths, &is_ours)?;
         theirs.save(plan, &paths)?;
         let mut votes = std::mem::take(&mut theirs.votes);
         if votes.is_empty() && !paths.ledger().exists() {

@@ -204,7 +204,7 @@ pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
     let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
     let is_ours = |name: &str| manifest.is_ours(&plan.site, name);
     let paths = Paths::new(&plan.state);
-    let theirs = SiteSitemap::read(plan, &paths, &is_ours);
+    let theirs = SiteSitemap::read(plan, &paths, &is_ours)?;
     let scheme = AddressScheme::of_site(plan, theirs.votes, &paths.ledger())?;
     let inventory = list(plan, &scheme, &is_ours)?;
     let page = |name: Name<'_>| SitePage {

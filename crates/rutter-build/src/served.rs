@@ -29,7 +29,7 @@ use crate::publish;
 
 /// Version 1 did not say what is closed beside pages, so a server that knows
 /// only one of the two must not read the other.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Raised where more is said within a version, so that it is written anew.
 pub(crate) const REVISION: u32 = 2;

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use rutter_page::seal::{Sealed, check_json, seal_json};
 use rutter_page::{Digest, PageUrl, Timestamp};
 use rutter_signpost::robots::Robots;
 use rutter_signpost::sitemap::{AlternateLink, ChangeFreq, Entry, Item, Limits, Reader};
@@ -130,9 +131,13 @@ impl SiteSitemap {
     /// Reads the sitemap of the site's folder. `is_ours` tells which files an
     /// earlier build wrote there. Where those have taken its place, its copy in
     /// the state is read.
-    pub(crate) fn read(plan: &Plan, paths: &Paths, is_ours: &dyn Fn(&str) -> bool) -> Self {
+    pub(crate) fn read(
+        plan: &Plan,
+        paths: &Paths,
+        is_ours: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, BuildError> {
         if plan.source == Source::Lines {
-            return Self::default();
+            return Ok(Self::default());
         }
         let copies = copies(paths);
         let is_ours = |name: &str| {
@@ -149,12 +154,12 @@ impl SiteSitemap {
         }
         let has_copies = gathered.waiting.is_empty() && has_ours && plan.out.is_none();
         if has_copies {
-            gathered.queue_copies(&copies);
+            gathered.queue_copies(&copies)?;
             gathered.read_all(plan, &plan.site, &|_| false);
         } else {
             gathered.read_all(plan, &plan.site, &is_ours);
         }
-        Self { has_copies, ..gathered.finish(plan) }
+        Ok(Self { has_copies, ..gathered.finish(plan) })
     }
 
     /// Keeps its files in the state, for builds that find ours in their place.
@@ -173,7 +178,8 @@ impl SiteSitemap {
             fs::copy(plan.site.join(&file.name), &copy).at(&copy)?;
         }
         let list = copies.join(LIST);
-        fs::write(&list, serde_json::to_vec(&self.files).expect("a list is JSON")).at(&list)
+        let text = serde_json::json!({ "files": &self.files }).to_string();
+        fs::write(&list, seal_json(&text, self.files.len() as u64)).at(&list)
     }
 
     /// Whether a file of the site is not copied because ours takes its place.
@@ -185,6 +191,29 @@ impl SiteSitemap {
     pub(crate) fn is_kept(&self) -> bool {
         matches!(self.standing, Standing::Kept(_))
     }
+}
+
+/// The files whose copies are in the state; none where there is no list.
+fn list_copies(path: &Path) -> Result<Vec<SitemapFile>, BuildError> {
+    #[derive(serde::Deserialize)]
+    struct List {
+        files: Vec<SitemapFile>,
+    }
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(BuildError::Io(path.to_owned(), error)),
+    };
+    let damaged = || BuildError::State(path.to_owned(), 1);
+    // Earlier versions wrote a list without a seal.
+    if text.starts_with(b"[") {
+        return serde_json::from_slice(&text).map_err(|_| damaged());
+    }
+    match check_json(&*text) {
+        Ok(Sealed::Whole(_)) => {}
+        _ => return Err(damaged()),
+    }
+    serde_json::from_slice::<List>(&text).map(|list| list.files).map_err(|_| damaged())
 }
 
 /// The folder of the state that holds its files.
@@ -307,13 +336,12 @@ impl Gathered {
     }
 
     /// Queues the copies that an earlier build left in the state.
-    fn queue_copies(&mut self, copies: &Path) {
-        let list = fs::read(copies.join(LIST)).unwrap_or_default();
-        let files: Vec<SitemapFile> = serde_json::from_slice(&list).unwrap_or_default();
-        for (n, file) in files.into_iter().enumerate() {
+    fn queue_copies(&mut self, copies: &Path) -> Result<(), BuildError> {
+        for (n, file) in list_copies(&copies.join(LIST))?.into_iter().enumerate() {
             let copy = Some(copies.join(copy_name(n, &file.name)));
             self.waiting.push(Waiting { name: file.name, is_entry: file.is_entry, copy });
         }
+        Ok(())
     }
 
     fn read_all(&mut self, plan: &Plan, folder: &Path, is_ours: &dyn Fn(&str) -> bool) {

@@ -26,7 +26,9 @@ use crate::kind::{self, Coding, Kind};
 
 /// The version that is read. The first did not say what is closed beside
 /// pages, so it must not be taken for one in which nothing is.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The version of files without a seal.
+const UNSEALED: u32 = 2;
 
 /// Types with their codings that are kept; a site has about ten.
 const MOST_TYPES: usize = 4096;
@@ -139,6 +141,7 @@ const NO_DATE: i64 = i64::MIN;
 /// What is known of all files.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
+    version: u32,
     /// The address of the site, without slash at its end.
     pub(crate) base: String,
     rows: Vec<Row>,
@@ -185,7 +188,8 @@ impl Catalog {
             _ => error.into(),
         })?;
         let mut file = file;
-        if check_json(&file)? == Sealed::Broken {
+        let sealed = check_json(&file)?;
+        if sealed == Sealed::Broken {
             return Err(CatalogError::Damaged);
         }
         file.rewind()?;
@@ -195,6 +199,10 @@ impl Catalog {
         let mut reader = serde_json::Deserializer::from_reader(BufReader::new(file));
         Whole(&mut catalog).deserialize(&mut reader)?;
         reader.end()?;
+        // Without its seal nothing says that no closed entry was lost.
+        if catalog.version == VERSION && sealed == Sealed::Without {
+            return Err(CatalogError::Damaged);
+        }
         catalog.rows.sort_unstable_by_key(|row| row.name);
         catalog.rows.shrink_to_fit();
         catalog.n_closed = catalog.restricted.len() + catalog.closed.len();
@@ -430,10 +438,9 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut version = None;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "version" => version = Some(map.next_value::<u32>()?),
+                "version" => self.0.version = map.next_value()?,
                 "base" => self.0.base = map.next_value()?,
                 "output" => self.0.output = Some(map.next_value()?),
                 "update" => self.0.update = Some(map.next_value()?),
@@ -447,7 +454,11 @@ impl<'de> Visitor<'de> for Whole<'_> {
                 }
             }
         }
-        if version == Some(VERSION) { Ok(()) } else { Err(A::Error::custom("another version")) }
+        if matches!(self.0.version, UNSEALED | VERSION) {
+            Ok(())
+        } else {
+            Err(A::Error::custom("another version"))
+        }
     }
 }
 
@@ -560,8 +571,13 @@ mod tests {
 
     #[test]
     fn a_catalog_that_lost_its_closed_entries_is_refused() {
-        let sealed = rutter_page::seal::seal_json(TEXT, 5);
+        let sealed = TEXT.replacen("\"version\":2", "\"version\":3", 1);
+        // A file of this version without a seal was written by another program.
+        assert!(matches!(load(&sealed), Err(CatalogError::Damaged)));
+        let sealed = rutter_page::seal::seal_json(&sealed, 5);
         assert!(load(&sealed).unwrap().is_restricted("Log.html"));
+        let spread = sealed.replacen("\"records\":", "\"records\": ", 1);
+        assert!(matches!(load(&spread), Err(CatalogError::Damaged)));
         for (from, to) in [
             (",\"access\":\"token\"", ""),
             ("\"Nur für uns/\"", ""),
@@ -580,7 +596,7 @@ mod tests {
             "[]",
             "{}",
             r#"{"version":1,"base":"x","files":[]}"#,
-            r#"{"version":3,"base":"x","files":[]}"#,
+            r#"{"version":4,"base":"x","files":[]}"#,
             r#"{"version":2,"files":[{"path":"a"}]}"#,
             r#"{"version":2,"closed":"a","files":[]}"#,
             r#"{"version":2,"files":[{"path":"a","type":"x","cache":"x","coding":"br"}]}"#,

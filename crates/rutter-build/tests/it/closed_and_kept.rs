@@ -153,6 +153,36 @@ fn one_page_with_an_odd_canonical_link_changes_no_other_address() {
     assert_eq!(site.row("tides")[1], "public");
 }
 
+#[test]
+fn a_damaged_list_of_kept_sitemaps_is_refused() {
+    let mut site = Site::new();
+    for name in ["tides", "berths"] {
+        site.put(&format!("{name}.html"), &page("Home", name, &words(name.len())));
+    }
+    let priority = "<url><loc>https://harbour.example/tides.html</loc><priority>0.9</priority></url>\
+        <url><loc>https://harbour.example/berths.html</loc></url>";
+    site.put("sitemap.xml", &format!("{SITEMAP}{priority}</urlset>"));
+    let in_place = |plan: &mut Plan| {
+        plan.out = None;
+        plan.generator = Some(rutter_build::Generator {
+            name: "MkDocs".to_owned(),
+            root: None,
+            sources: Vec::new(),
+        });
+    };
+    site.build_with(in_place).unwrap();
+    let list = site.path("state/sitemaps/list.json");
+    let whole = fs::read_to_string(&list).unwrap();
+    assert!(site.build_with(in_place).unwrap().0.is_unchanged());
+    for damaged in ["", "{", "{\"files\":[]}", &whole.replacen("sitemap.xml", "sitemap.xm1", 1)] {
+        fs::write(&list, damaged).unwrap();
+        let refused = site.build_with(in_place);
+        assert!(matches!(refused, Err(BuildError::State(..))), "{damaged}");
+    }
+    fs::write(&list, whole).unwrap();
+    assert!(site.build_with(in_place).unwrap().0.is_unchanged());
+}
+
 #[test] // SPX-072
 fn an_entity_is_at_the_address_that_the_site_gives_its_page() {
     for (address, written) in [
