@@ -33,12 +33,16 @@ SITES = {
         "//body",
         "//div[contains(@class,'nosearch')] | //*[@id='toc'] | //div[contains(@class,'toc')] | //div[@id='toc_sub']"
         " | //table[contains(@class,'menubar')] | //div[contains(@class,'menu')] | //div[contains(@class,'searchmenu')]"
-        " | //div[contains(@class,'fancy_toc')] | //small[contains(.,'last modified')] | //input | //form",
+        " | //div[contains(@class,'fancy_toc')] | //small[contains(.,'last modified')] | //input | //form | //button"
+        " | //*[contains(translate(@style,' ',''),'display:none')]",
     ),
-    "git-doc": ("//div[@id='content']", "//div[@id='footer']"),
+    "git-doc": ("//body", "//div[@id='footer'] | //*[@id='toc'] | //div[@class='toc']"),
+    # Chapters by Sphinx have a landmark; the older documents, by DocBook and AsciiDoc, have none.
     "debian-policy": (
-        "//div[@role='main']",
-        "//a[contains(@class,'headerlink')] | //nav | //div[contains(@class,'contents')]",
+        "//div[@role='main'] | //body[not(.//div[@role='main'])]",
+        "//a[contains(@class,'headerlink')] | //nav | //div[contains(@class,'contents')] | //*[@id='toc']"
+        " | //*[@id='footer'] | //div[@class='toc'] | //div[contains(@class,'navheader')]"
+        " | //div[contains(@class,'navfooter')]",
     ),
     # Buttons that choose which methods a table shows are not text.
     "openjdk-17-doc": ("//main", "//div[contains(@class,'table-tabs')] | //nav"),
