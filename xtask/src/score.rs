@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::{cargo, outside, root, run, signpost};
+use crate::{cargo, generators, outside, root, run, signpost};
 
 /// The documentation packages extraction is measured on.
 const PACKAGES: [&str; 3] = ["sqlite3-doc", "git-doc", "debian-policy"];
@@ -86,6 +86,7 @@ pub(crate) fn outside(args: &[&str]) -> anyhow::Result<()> {
     step("open sets", open_sets(&places, args.part));
     if args.is_all {
         step("documentation", retention());
+        step("generators", generators::run_named(&["--phrases", "--replay"]));
     }
     ensure!(missed.is_empty(), "goals missed: {}", missed.join(", "));
     Ok(())
