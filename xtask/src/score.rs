@@ -110,6 +110,8 @@ fn open_sets(places: &[PathBuf], part: &str) -> anyhow::Result<()> {
         }
     };
     let mut score = Command::new(python);
+    // `-B`: no compiled files beside the scripts.
+    score.arg("-B");
     score.arg(&scripts).args(["--part", part]);
     score.arg("--rutter").arg(program);
     score.arg("--work").arg(root().join("target/xtask/outside"));

@@ -8,4 +8,6 @@ html_theme_options = {"navigation_with_keys": False}
 html_title = "Quay"
 html_baseurl = "https://quay.test/"
 sitemap_url_scheme = "{link}"
+# The page is noindex.
+sitemap_excludes = ["search.html"]
 exclude_patterns = ["_build", "venv", "tabs.md", "requirements.txt"]

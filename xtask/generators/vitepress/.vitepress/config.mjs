@@ -9,6 +9,7 @@ export default defineConfig({
   locales: { root: { label: 'English', lang: 'en' }, de: { label: 'Deutsch', lang: 'de' } },
   themeConfig: {
     footer: { message: 'Build 1001 of 2026-03-01' },
+    i18nRouting: false,
     outline: 2,
     sidebar: [
       { text: 'Install', link: '/install' },
