@@ -157,8 +157,12 @@ fn main() -> anyhow::Result<()> {
             let folders: Vec<PathBuf> = args.map(PathBuf::from).collect();
             score::run(&folders)
         }
+        Some("texts") => {
+            let list = args.next().ok_or_else(|| anyhow::anyhow!("texts needs a LIST"))?;
+            score::texts(&PathBuf::from(list))
+        }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | texts LIST | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
         ),
     }
 }

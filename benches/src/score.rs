@@ -48,6 +48,24 @@ fn read(bytes: &[u8], url: &str) -> anyhow::Result<Extraction> {
     Ok(html(bytes, &Options::new(url?, seen)))
 }
 
+/// Writes the text of each listed page, as `rutter extract --format text` prints it.
+///
+/// Each line of the list holds an input file, an output file and the URL of the page, separated by
+/// tabs. An output appears in one step, so an interrupted run leaves no partial text.
+pub(crate) fn texts(list: &Path) -> anyhow::Result<()> {
+    for line in fs::read_to_string(list)?.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [input, output, url] = fields.as_slice() else {
+            anyhow::bail!("`{line}` is not INPUT, OUTPUT and URL");
+        };
+        let text = read(&fs::read(input).context((*input).to_owned())?, url)?.to_text();
+        let partial = format!("{output}.partial");
+        fs::write(&partial, text)?;
+        fs::rename(&partial, output)?;
+    }
+    Ok(())
+}
+
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

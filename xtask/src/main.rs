@@ -40,10 +40,12 @@ const USAGE: &str = "usage: cargo xtask CHORE
   markdown         hostile pages as Markdown, rendered by others, in Chromium: nothing runs
   interop          files we write, read by Python's gzip and zstandard
   score [DIR...]   quality of extraction: the own set, or what the folders hold
-  outside DIR      the same on pages the project never contains, with trafilatura beside us;
-                   robots verdicts, sitemaps, schemas and SPXI indexes where the folder has them
-  generators [NAME...]   sites of eight real generators: built, checked, addresses compared
-                   (a long run: installs the generators the first time)
+  outside DIR [--part train|tune|look-once] [--scores-only]   extraction on the open sets in DIR
+                   with all peers, on documentation packages and on generated sites; robots
+                   verdicts, sitemaps, schemas and SPXI indexes where DIR has them
+  generators [--phrases | --replay] [NAME...]   build the same site with each generator and check
+                   it; --phrases: required phrases in the Markdown twins; --replay: rebuilds and
+                   edits (a long run: installs the generators the first time)
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
   schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
@@ -79,7 +81,7 @@ fn main() -> ExitCode {
         ["markdown"] => markdown::check(),
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
-        ["outside", folder] => score::outside(folder),
+        ["outside", rest @ ..] => score::outside(rest),
         ["generators", rest @ ..] => generators::run_named(rest),
         ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),

@@ -1,6 +1,7 @@
 //! Programs from outside: found, installed where we may, else asked for.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
@@ -92,16 +93,63 @@ pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
+/// A Python under target/ with exactly the packages of a requirements file with hashes.
+pub(crate) fn locked_python(requirements: &Path) -> anyhow::Result<PathBuf> {
+    need("python3", "python3")?;
+    let folder = root().join("target/xtask/outside-python");
+    let python = folder.join("bin/python");
+    let wanted = fs::read(requirements).with_context(|| requirements.display().to_string())?;
+    let installed = folder.join("installed");
+    if fs::read(&installed).is_ok_and(|there| there == wanted) {
+        return Ok(python);
+    }
+    let make = || run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+    if make().is_err() {
+        install("python3-venv")?;
+        make().context("cannot make a Python environment; install python3-venv")?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&python)
+        .args(pip)
+        .args(["--require-hashes", "--requirement"])
+        .arg(requirements))?;
+    fs::write(installed, wanted)?;
+    Ok(python)
+}
+
+/// A folder under target/ with the packages of the `package-lock.json` in `sources`, and the scripts
+/// of `sources` that use them.
+pub(crate) fn locked_node(sources: &Path) -> anyhow::Result<PathBuf> {
+    need("node", "nodejs")?;
+    need("npm", "npm")?;
+    let folder = root().join("target/xtask/outside-node");
+    fs::create_dir_all(&folder)?;
+    for entry in fs::read_dir(sources)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "json" || ending == "mjs") {
+            fs::copy(&path, folder.join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    let wanted = fs::read(folder.join("package-lock.json"))?;
+    let installed = folder.join("installed");
+    if !fs::read(&installed).is_ok_and(|there| there == wanted) {
+        let npm = ["ci", "--no-audit", "--no-fund", "--silent", "--ignore-scripts"];
+        run(Command::new("npm").args(npm).current_dir(&folder))?;
+        fs::write(installed, wanted)?;
+    }
+    Ok(folder)
+}
+
 /// A folder under target/ whose `node_modules` has these packages of npm.
 pub(crate) fn npm(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("node", "nodejs")?;
     need("npm", "npm")?;
     let folder = root().join("target/xtask/node");
-    std::fs::create_dir_all(&folder)?;
+    fs::create_dir_all(&folder)?;
     let has_all = packages.iter().all(|package| {
         let (name, version) = package.rsplit_once('@').unwrap_or((package, ""));
         let manifest = folder.join("node_modules").join(name).join("package.json");
-        let text = std::fs::read_to_string(manifest).unwrap_or_default();
+        let text = fs::read_to_string(manifest).unwrap_or_default();
         text.contains(&format!("\"version\": \"{version}\""))
     });
     if !has_all {

@@ -1,16 +1,17 @@
 //! Quality of extraction: `score` and `outside`.
 //!
-//! `score` scores a folder by what it holds: annotated pages, snippets, or
-//! another tool's metadata. `outside` runs it on pages that the project never
-//! contains, with trafilatura beside us on the same pages.
+//! `score` scores a folder by its content: annotated pages, snippets, or another tool's metadata.
+//! `outside` decides about extraction: it scores pages that are no part of the project with all
+//! peers on the same pages (`benches/outside`), documentation packages (`benches/retention.py`) and
+//! generated sites.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
-use crate::{cargo, outside, root, run, signpost};
+use crate::{cargo, generators, outside, root, run, signpost};
 
 /// The documentation packages extraction is measured on.
 const PACKAGES: [&str; 3] = ["sqlite3-doc", "git-doc", "debian-policy"];
@@ -27,34 +28,120 @@ pub(crate) fn score(folders: &[&str]) -> anyhow::Result<()> {
     run(bench().arg("score").args(folders))
 }
 
-/// Scores pages from outside: archives or folders of snippets and metadata in
-/// `folder`, and how much of Debian's documentation survives.
-pub(crate) fn outside(folder: &str) -> anyhow::Result<()> {
-    let folder = std::env::current_dir()?.join(folder);
-    let has_signposts = signpost::outside(&folder)?;
-    let places = unpack(&folder)?;
+/// The arguments of `outside`.
+struct OutsideArgs<'a> {
+    folder: &'a str,
+    part: &'a str,
+    /// Without it, only the scores on open sets are printed.
+    is_all: bool,
+}
+
+impl<'a> OutsideArgs<'a> {
+    fn parse(args: &[&'a str]) -> anyhow::Result<Self> {
+        let mut parsed = OutsideArgs { folder: "", part: "look-once", is_all: true };
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            match *arg {
+                "--part" => parsed.part = rest.next().context("--part needs a value")?,
+                "--scores-only" => parsed.is_all = false,
+                folder if parsed.folder.is_empty() && !folder.starts_with("--") => {
+                    parsed.folder = folder;
+                }
+                other => bail!("unexpected argument `{other}`"),
+            }
+        }
+        ensure!(!parsed.folder.is_empty(), "outside needs a folder");
+        let parts = ["train", "tune", "look-once"];
+        ensure!(parts.contains(&parsed.part), "--part is not one of {}", parts.join(", "));
+        Ok(parsed)
+    }
+}
+
+/// Scores extraction on the open sets in a folder beside all peers, on documentation packages and on
+/// generated sites.
+///
+/// Every step runs; the error names the steps that missed a goal.
+pub(crate) fn outside(args: &[&str]) -> anyhow::Result<()> {
+    let args = OutsideArgs::parse(args)?;
+    let folder = std::env::current_dir()?.join(args.folder);
+    let has_signposts = args.is_all && signpost::outside(&folder)?;
+    let mut places = Vec::new();
+    find_sets(&folder, &mut places)?;
     if has_signposts && places.is_empty() {
         return Ok(());
     }
-    let python = outside::python(&["lxml_html_clean", "trafilatura", "lxml"])?;
-    ensure!(!places.is_empty(), "{} holds neither snippets nor metadata", folder.display());
-    for place in &places {
-        run(bench().arg("score").arg(place))?;
-        if snippets_of(place).is_some() {
-            run(Command::new(&python).arg(root().join("benches/snippets.py")).arg(place))?;
+    ensure!(!places.is_empty(), "{} holds no open set", folder.display());
+    let mut missed = Vec::new();
+    let mut step = |name: &'static str, result: anyhow::Result<()>| {
+        if let Err(error) = result {
+            println!("{name}: {error:#}");
+            missed.push(name);
+        }
+    };
+    if args.is_all {
+        for place in places.iter().filter(|place| has_metadata(place)) {
+            step("metadata", metadata(place));
         }
     }
-    retention()
+    step("open sets", open_sets(&places, args.part));
+    if args.is_all {
+        step("documentation", retention());
+        step("generators", generators::run_named(&["--phrases", "--replay"]));
+    }
+    ensure!(missed.is_empty(), "goals missed: {}", missed.join(", "));
+    Ok(())
 }
 
-/// How much of the main region of Debian's documentation survives, and what a
-/// template adds.
+/// Compares metadata with another tool's.
+fn metadata(folder: &Path) -> anyhow::Result<()> {
+    run(Command::new(optimised("rutter-bench")?).arg("score").arg(folder))
+}
+
+/// Scores one part of the open sets with every peer that can be installed.
+fn open_sets(places: &[PathBuf], part: &str) -> anyhow::Result<()> {
+    let scripts = root().join("benches/outside");
+    let program = optimised("rutter-bench")?;
+    // The scripts need no package; a peer that is missing is reported by them.
+    let python = match outside::locked_python(&scripts.join("requirements.txt")) {
+        Ok(python) => python,
+        Err(error) => {
+            println!("peers of PyPI are skipped: {error:#}");
+            "python3".into()
+        }
+    };
+    let mut score = Command::new(python);
+    // `-B`: no compiled files beside the scripts.
+    score.arg("-B");
+    score.arg(&scripts).args(["--part", part]);
+    score.arg("--rutter").arg(program);
+    score.arg("--work").arg(root().join("target/xtask/outside"));
+    match outside::locked_node(&scripts) {
+        Ok(node) => _ = score.arg("--node").arg(node),
+        Err(error) => println!("readability is skipped: {error:#}"),
+    }
+    match peers() {
+        Ok(peers) => _ = score.arg("--rust-peers").arg(peers),
+        Err(error) => println!("peers of crates.io are skipped: {error:#}"),
+    }
+    run(score.args(places))
+}
+
+/// Builds a program of the workspace with the profile `growth`: optimised, and built in seconds after
+/// a change, where `release` needs minutes. The profile has no influence on scores.
+pub(crate) fn optimised(name: &str) -> anyhow::Result<PathBuf> {
+    run(cargo(&["build", "--profile", "growth", "--quiet", "--package", name]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target.unwrap_or_else(|| root().join("target")).join("growth").join(name))
+}
+
+/// Prints how much of the main text of documentation packages is kept, and how much is added.
 pub(crate) fn retention() -> anyhow::Result<()> {
     let python = outside::python(&["lxml"])?;
     let docs = documentation()?;
-    run(cargo(&["build", "--release", "--quiet", "--package", "rutter"]))?;
-    let rutter = root().join("target/release/rutter");
-    run(Command::new(&python).arg(root().join("benches/retention.py")).arg(rutter).arg(docs))
+    let large = unpacked(&root().join("target/bench/large"), "openjdk-17-doc")?;
+    let mut retention = Command::new(&python);
+    retention.arg(root().join("benches/retention.py")).arg(optimised("rutter")?);
+    run(retention.arg(docs).arg(large))
 }
 
 /// The documentation packages, unpacked; downloaded on first use.
@@ -105,36 +192,56 @@ fn bench() -> Command {
     cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"])
 }
 
-/// The folders to score: `folder` itself, its folders, its archives unpacked.
-fn unpack(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    if is_scored(folder) {
+/// Finds the folders with sets: `folder` itself, those below it, and those in its archives, which are
+/// unpacked below target/xtask/outside.
+fn find_sets(folder: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    if snippets_of(folder).is_some() || folder.join("truth.json").is_file() || has_metadata(folder)
+    {
         found.push(folder.to_owned());
+        return Ok(());
     }
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && is_scored(&path) {
-            found.push(path);
-        } else if name.starts_with("extraction-") && name.ends_with(".tar.xz") {
-            let place = root().join("target/xtask/outside").join(name.trim_end_matches(".tar.xz"));
+        if path.is_dir() {
+            find_sets(&path, found)?;
+        } else if let Some((stem, ending)) = name.split_once(".tar.")
+            && stem.starts_with("extraction-")
+        {
+            let place = root().join("target/xtask/outside").join(stem);
             if !place.is_dir() {
-                fs::create_dir_all(&place)?;
-                outside::need("xz", "xz-utils")?;
-                run(Command::new("tar").arg("-xf").arg(&path).arg("-C").arg(&place))?;
+                unpack(&path, ending, &place)?;
             }
-            found.extend(unpack(&place)?);
+            find_sets(&place, found)?;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
-fn is_scored(folder: &Path) -> bool {
+/// Unpacks an archive; the folder appears when everything is in it.
+fn unpack(archive: &Path, ending: &str, place: &Path) -> anyhow::Result<()> {
+    let program = match ending {
+        "xz" => "xz",
+        "zst" => "zstd --long=27",
+        other => bail!("`{other}` is not a known compression"),
+    };
+    let package = if ending == "xz" { "xz-utils" } else { "zstd" };
+    outside::need(program.split(' ').next().unwrap_or(program), package)?;
+    let partial = place.with_extension("partial");
+    drop(fs::remove_dir_all(&partial));
+    fs::create_dir_all(&partial)?;
+    let mut tar = Command::new("tar");
+    tar.args(["--use-compress-program", program, "-xf"]).arg(archive).arg("-C").arg(&partial);
+    run(tar)?;
+    Ok(fs::rename(partial, place)?)
+}
+
+/// Whether the folders below hold pages with another tool's metadata.
+fn has_metadata(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    snippets_of(folder).is_some()
-        || entries.take(50).any(|entry| entry.path().join("expected-metadata.json").is_file())
+    entries.take(50).any(|entry| entry.path().join("expected-metadata.json").is_file())
 }
 
 fn snippets_of(folder: &Path) -> Option<PathBuf> {

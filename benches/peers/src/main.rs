@@ -1,5 +1,8 @@
-//! Times another extractor or writer: `rutter-peers NAME LIST PASSES` prints
-//! seconds; for a sitemap, LIST is the number of links of each entry.
+//! Runs another extractor or sitemap writer.
+//!
+//! `rutter-peers NAME LIST PASSES` prints seconds; for `sitemap-rs`, LIST is the number of links of
+//! each entry. `rutter-peers texts NAME LIST` writes texts: each line of LIST holds an input file
+//! (HTML in UTF-8), an output file and the URL of the page, separated by tabs.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,6 +10,11 @@ use std::time::Instant;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [mode, name, list] = args.as_slice()
+        && mode == "texts"
+    {
+        return texts(name, list);
+    }
     let [name, list, passes] = args.as_slice() else {
         panic!("usage: rutter-peers NAME LIST PASSES");
     };
@@ -35,6 +43,47 @@ fn main() {
     let seconds = started.elapsed().as_secs_f64();
     eprintln!("{n_chars} characters");
     println!("{seconds}");
+}
+
+/// Writes the text of each listed page; a page on which the extractor panics gets an empty text.
+fn texts(name: &str, list: &str) {
+    std::panic::set_hook(Box::new(|_| {}));
+    for line in fs::read_to_string(list).expect("a list of pages").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [input, output, url] = fields.as_slice() else {
+            panic!("`{line}` is not INPUT, OUTPUT and URL");
+        };
+        let page = fs::read_to_string(input).expect("a page in UTF-8");
+        let text = catch_unwind(AssertUnwindSafe(|| text_of(name, &page, url))).unwrap_or_default();
+        // The output appears in one step: an interrupted run leaves no partial text.
+        let partial = format!("{output}.partial");
+        fs::write(&partial, text).expect("a writable output");
+        fs::rename(&partial, output).expect("a writable output");
+    }
+}
+
+fn text_of(name: &str, page: &str, url: &str) -> String {
+    match name {
+        "rs-trafilatura" => {
+            let options = rs_trafilatura::Options {
+                url: Some(url.to_owned()),
+                ..rs_trafilatura::Options::default()
+            };
+            let found = rs_trafilatura::extract_with_options(page, &options);
+            found.map(|found| found.content_text).unwrap_or_default()
+        }
+        "dom_smoothie" => {
+            let config = dom_smoothie::Config {
+                text_mode: dom_smoothie::TextMode::Formatted,
+                ..dom_smoothie::Config::default()
+            };
+            let reader = dom_smoothie::Readability::new(page, Some(url), Some(config))
+                .or_else(|_| dom_smoothie::Readability::new(page, None, None));
+            let article = reader.and_then(|mut reader| reader.parse());
+            article.map(|article| article.text_content.to_string()).unwrap_or_default()
+        }
+        other => panic!("no peer {other}"),
+    }
 }
 
 /// Writes the same entries as `benches/src/sitemap.rs`, made beforehand.

@@ -10,7 +10,7 @@ module.exports = {
     [
       'classic',
       {
-        docs: { routeBasePath: '/', sidebarPath: './sidebars.js' },
+        docs: { routeBasePath: '/', sidebarPath: './sidebars.js', lastVersion: 'current' },
         blog: false,
         sitemap: { changefreq: 'weekly', priority: 0.5, filename: 'sitemap.xml' },
       },
@@ -19,5 +19,12 @@ module.exports = {
   plugins: [
     ['@docusaurus/plugin-client-redirects', { redirects: [{ from: '/setup', to: '/install' }] }],
   ],
-  themeConfig: { navbar: { title: 'Quay' } },
+  themeConfig: {
+    navbar: {
+      title: 'Quay',
+      items: [{ to: '/support', label: 'Support' }, { type: 'docsVersionDropdown' }],
+    },
+    docs: { sidebar: { hideable: false } },
+    footer: { copyright: 'Build 1001 of 2026-03-01' },
+  },
 };

@@ -1,0 +1,11 @@
+project = "Quay"
+author = "The harbour masters"
+copyright = "Build 1001 of 2026-03-01"
+extensions = ["myst_parser", "sphinx_design", "sphinx_sitemap"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+html_theme = "sphinx_rtd_theme"
+html_theme_options = {"navigation_depth": 4}
+html_title = "Quay"
+html_baseurl = "https://quay.test/"
+sitemap_url_scheme = "{link}"
+exclude_patterns = ["_build", "venv", "tabs.md", "requirements.txt"]
