@@ -40,12 +40,15 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
-        let mut targets = Vec::with_capacity(dom.n_links);
+        let mut targets: Vec<(u32, Arc<str>)> = Vec::with_capacity(dom.n_links);
         let mut buffer = String::new();
         for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
             let href = dom.attr(at, &local_name!("href"));
             if href.is_some_and(|href| base.resolve_into(href, &mut buffer)) {
-                targets.push((at, Arc::from(buffer.as_str())));
+                // Neighbours often lead to one place.
+                let same = targets.last().map(|(_, last)| last).filter(|last| ***last == *buffer);
+                let target = same.map_or_else(|| Arc::from(buffer.as_str()), Arc::clone);
+                targets.push((at, target));
             }
         }
         Self { all: targets, next: Cell::new(0) }
