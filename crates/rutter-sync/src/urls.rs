@@ -107,6 +107,7 @@ pub(crate) struct Filled {
 }
 
 /// Sitemaps that are announced, or were there before, and could not be read.
+/// Those that may be read by a later sync have a kind (D64).
 pub(crate) fn failures(
     visit: &Visit<'_>,
     found: &Discovery,
@@ -121,8 +122,12 @@ pub(crate) fn failures(
     let failed = found.looks.iter().filter_map(|look| {
         let is_announced = matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex);
         let (kind, text) = match &look.outcome {
-            Outcome::Failed(text) => (Some(Kind::Network), text.clone()),
-            Outcome::Refused(text) => (Some(Kind::Policy), text.clone()),
+            Outcome::Failed(text) => {
+                let is_lasting = look.status.is_some_and(is_lasting) && !was_list(&look.url);
+                (Some(Kind::Network).filter(|_| !is_lasting), text.clone())
+            }
+            // A refusal lasts: robots.txt, a blocked port, plain http.
+            Outcome::Refused(text) => (None, text.clone()),
             // A sitemap that is announced and is none hides what it listed.
             Outcome::Absent(status) => (None, format!("status {status}")),
             Outcome::Other(text) => (None, text.clone()),
@@ -132,6 +137,12 @@ pub(crate) fn failures(
         (is_announced || was_list(&look.url)).then(|| (look.url.clone(), kind, text))
     });
     failed.collect()
+}
+
+/// Whether a status code will not change by itself: a client error, except
+/// timeouts and rate limits.
+fn is_lasting(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 408 | 425 | 429)
 }
 
 /// Whether a list is not known to be read to its end. Also an index: then some

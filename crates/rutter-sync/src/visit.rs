@@ -520,17 +520,16 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Reports announced sitemaps that failed, or that were read before and
-    /// fail now; tells whether there are any. Which pages there are is not
-    /// known then: a crawl by links would add pages that the next good sitemap
-    /// removes.
+    /// Reports announced sitemaps that were not read, or that were read before
+    /// and fail now; tells whether one of them may be read by a later sync.
+    /// Which pages there are is not known then: a crawl by links would add
+    /// pages that the next good sitemap removes.
     fn awaits_sitemap(&mut self, found: &Discovery) -> bool {
-        let failures = urls::failures(self, found).into_iter();
-        let failures: Vec<_> = failures.filter(|(_, kind, _)| kind.is_some()).collect();
+        let failures = urls::failures(self, found);
         for (url, kind, text) in &failures {
             self.report.trouble_once(url, *kind, text);
         }
-        !failures.is_empty()
+        failures.iter().any(|(_, kind, _)| kind.is_some())
     }
 
     /// Remembers, and says what it came to.
