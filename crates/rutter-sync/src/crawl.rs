@@ -556,10 +556,12 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let most_links = self.visit.visitor.options.limits.links_per_page;
         let has_mark = |mark: Mark| {
             let known = self.visit.visitor.store.validator(&mark.of(url.key()));
-            known.is_ok_and(|known| known.is_some_and(|it| it.etag.is_some()))
+            let has_value = |it: &Validator| it.etag.is_some() || it.last_modified.is_some();
+            known.is_ok_and(|known| known.as_ref().is_some_and(has_value))
         };
         let has_training_mark = has_mark(Mark::Training);
         let has_snapshot_mark = has_mark(Mark::Snapshot);
+        let has_expiry_mark = has_mark(Mark::Expiry);
         Raw {
             url,
             answer,
@@ -572,6 +574,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             most_links,
             has_training_mark,
             has_snapshot_mark,
+            has_expiry_mark,
             twin_of: None,
             merges_variants: self.visit.visitor.options.limits.merges_variants,
             instead_of: None,

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use rutter_page::Digest;
 use rutter_scp::{MassDeletion, merge};
-use rutter_store::{Selection, Source, Store, Withheld};
+use rutter_store::{Selection, Source, Store, Validator, Withheld};
 
 use crate::error::VisitError;
+use crate::mark::{Expiry, Mark};
 use crate::visit::{PIECE, Visit, WEB};
 
 /// Pages that are remembered to be asked for again.
@@ -45,6 +46,59 @@ impl Visit<'_> {
             self.memo.rest.insert(String::new());
         }
         self.memo.robots = robots;
+        Ok(())
+    }
+
+    /// Withholds the content of crawled pages whose `unavailable_after` has
+    /// passed since they were read. Sends no request: the page said so before.
+    pub(crate) fn expire(&mut self) -> Result<(), VisitError> {
+        let store = Arc::clone(&self.visitor.store);
+        let mut after: Option<String> = None;
+        loop {
+            let marks = store.marks(self.publisher, "expiry", after.as_deref(), PIECE)?;
+            let is_last = marks.len() < PIECE;
+            let key_of = |mark: &Validator| mark.url.split_once(':').map(|(_, key)| key.to_owned());
+            after = marks.last().and_then(key_of);
+            let past = marks.iter().filter(|mark| Expiry::of_mark(mark).is_past(self.now));
+            self.withhold_expired(store.as_ref(), past.filter_map(key_of).collect())?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    fn withhold_expired(
+        &mut self,
+        store: &dyn Store,
+        mut keys: Vec<String>,
+    ) -> Result<(), VisitError> {
+        let mut known = Vec::new();
+        let mut has_failed = None;
+        keys.retain(|key| match store.page(key) {
+            Ok(Some(row)) => {
+                let is_crawled = matches!(row.source, Source::Html | Source::Markdown);
+                row.publisher == self.publisher && is_crawled && row.withheld.is_none()
+            }
+            Ok(None) => false,
+            Err(error) => {
+                has_failed.get_or_insert(error);
+                false
+            }
+        });
+        if let Some(error) = has_failed {
+            return Err(error.into());
+        }
+        for key in &keys {
+            // What is known of the page as a withheld one: while its list or
+            // server says that it is unchanged, it is not fetched.
+            if let Some(mark) = store.validator(key)? {
+                known.push(Validator { url: Mark::Withheld.of(key), checked: self.now, ..mark });
+            }
+        }
+        store.remember_all(self.hold.lease(), &known)?;
+        let pages: Vec<(&str, Withheld)> =
+            keys.iter().map(|key| (key.as_str(), Withheld::Consent)).collect();
+        self.report.withheld += store.withhold(self.hold.lease(), &pages, self.now)?;
         Ok(())
     }
 

@@ -338,6 +338,7 @@ pub(crate) fn replica(
 impl Visit<'_> {
     /// The whole way.
     async fn go(&mut self) -> Result<Discovery, VisitError> {
+        self.expire()?;
         self.repair_damaged()?;
         let (mut found, mut gathered) = self.look().await?;
         let has_arc_changed = arc::take(self, &mut found, &mut gathered).await?;

@@ -14,7 +14,7 @@ use crate::error::VisitError;
 use crate::frontier::Target;
 use crate::gate::key_of;
 use crate::left_out::LeftOut;
-use crate::mark::{Mark, is_lost, lastmod_mark, training_mark};
+use crate::mark::{Expiry, Mark, expiry_mark, is_lost, lastmod_mark, training_mark};
 use crate::page::Raw;
 use crate::report::Kind;
 use crate::variants::Twin;
@@ -208,6 +208,14 @@ impl Walk<'_, '_, '_> {
         let said = consent::of_fields(&answer.fields, token, self.visit.now);
         if let Some(trains) = consent::training(&said) {
             marks.push(training_mark(key, Some(trains), self.visit.now));
+        }
+        if !answer.fields.robots_tags.is_empty() {
+            let known = self.visit.visitor.store.validator(&Mark::Expiry.of(key))?;
+            let known = known.as_ref().map(Expiry::of_mark).unwrap_or_default();
+            let header = consent::expiry_of_tags(&answer.fields.robots_tags, token);
+            if known.header != header {
+                marks.push(expiry_mark(key, Expiry { header, ..known }, self.visit.now));
+            }
         }
         let verdict = consent::join(&said);
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
