@@ -426,7 +426,10 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return Ok(false);
         }
         let store = &visit.visitor.store;
-        let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
+        let row = visit.row(key)?;
+        if visit.damaged_rows.has(key) {
+            return Ok(false);
+        }
         // What was no page, or withheld its words, is known by a mark of its
         // own: what a page was before says nothing of what stands there now.
         let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));

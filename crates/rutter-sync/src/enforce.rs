@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rutter_page::Digest;
 use rutter_scp::{MassDeletion, merge};
-use rutter_store::{Selection, Source, Store, Validator, Withheld};
+use rutter_store::{PageRow, Selection, Source, Store, Validator, Withheld};
 
 use crate::error::VisitError;
 use crate::mark::{Expiry, Mark};
@@ -37,7 +37,7 @@ impl Visit<'_> {
             || self.news.has_more_room
             || self.news.has_other_scope
         {
-            self.check_scope(store.as_ref())?;
+            self.check_scope()?;
             self.judge_again(store.as_ref())?;
         }
         let has_other_rules = has_robots_changed && self.memo.robots.is_some();
@@ -70,25 +70,18 @@ impl Visit<'_> {
     fn withhold_expired(
         &mut self,
         store: &dyn Store,
-        mut keys: Vec<String>,
+        keys: Vec<String>,
     ) -> Result<(), VisitError> {
-        let mut known = Vec::new();
-        let mut has_failed = None;
-        keys.retain(|key| match store.page(key) {
-            Ok(Some(row)) => {
-                let is_crawled = matches!(row.source, Source::Html | Source::Markdown);
-                row.publisher == self.publisher && is_crawled && row.withheld.is_none()
-            }
-            Ok(None) => false,
-            Err(error) => {
-                has_failed.get_or_insert(error);
-                false
-            }
-        });
-        if let Some(error) = has_failed {
-            return Err(error.into());
-        }
+        let (mut known, mut pages) = (Vec::new(), Vec::new());
         for key in &keys {
+            let is_due = |row: &PageRow| {
+                let is_crawled = matches!(row.source, Source::Html | Source::Markdown);
+                is_crawled && row.withheld.is_none()
+            };
+            if !self.row(key)?.as_ref().is_some_and(is_due) {
+                continue;
+            }
+            pages.push((key.as_str(), Withheld::Consent));
             // What is known of the page as a withheld one: while its list or
             // server says that it is unchanged, it is not fetched.
             if let Some(mark) = store.validator(key)? {
@@ -96,15 +89,13 @@ impl Visit<'_> {
             }
         }
         store.remember_all(self.hold.lease(), &known)?;
-        let pages: Vec<(&str, Withheld)> =
-            keys.iter().map(|key| (key.as_str(), Withheld::Consent)).collect();
         self.report.withheld += store.withhold(self.hold.lease(), &pages, self.now)?;
         Ok(())
     }
 
     /// Refuses a scope that would take the content of more than half of more
     /// than 20 pages, unless that is allowed.
-    fn check_scope(&self, store: &dyn Store) -> Result<(), VisitError> {
+    fn check_scope(&self) -> Result<(), VisitError> {
         let is_allowed = self.visitor.options.mass_deletion == MassDeletion::Allowed;
         if !self.news.has_other_scope || is_allowed {
             return Ok(());
@@ -112,20 +103,15 @@ impl Visit<'_> {
         let publisher = Some(self.publisher);
         let selection = Selection { publisher, section: None, with_withheld: false };
         let (mut pages, mut outside) = (0, 0);
-        let mut after: Option<String> = None;
-        loop {
-            let place =
-                after.as_deref().map(|url| rutter_store::After { publisher: self.publisher, url });
-            let rows = store.list(&selection, place, PIECE)?;
+        self.for_each_piece(&selection, |rows| {
             pages += rows.len() as u64;
-            let is_outside = |row: &&rutter_store::PageRow| {
+            let is_outside = |row: &&PageRow| {
                 let scope = self.gate.scope();
                 !scope.has_url(&row.url) || !scope.has_language(&row.language)
             };
             outside += rows.iter().filter(is_outside).count() as u64;
-            let Some(last) = rows.last().filter(|_| rows.len() == PIECE) else { break };
-            after = Some(last.url.clone());
-        }
+            Ok(())
+        })?;
         if merge::is_mass_deletion(pages, outside) {
             return Err(VisitError::Scope { origin: self.origin.clone(), outside, pages });
         }
@@ -136,13 +122,10 @@ impl Visit<'_> {
     fn judge_again(&mut self, store: &dyn Store) -> Result<(), VisitError> {
         let selection =
             Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
-        let mut after: Option<String> = None;
         let mut has_more = false;
-        loop {
-            let place =
-                after.as_deref().map(|url| rutter_store::After { publisher: self.publisher, url });
-            let rows = store.list(&selection, place, PIECE)?;
-            let is_last = rows.len() < PIECE;
+        let mut again = std::mem::take(&mut self.memo.again);
+        let mut n_withheld = 0;
+        let judged = self.for_each_piece(&selection, |rows| {
             let mut forbidden: Vec<(&str, Withheld)> = Vec::new();
             for row in &rows {
                 match (row.withheld, self.gate.judge_page(&row.url, &row.language)) {
@@ -152,19 +135,19 @@ impl Visit<'_> {
                     (Some(_), None) => {
                         if row.source == Source::Scp {
                             has_more = true;
-                        } else if self.memo.again.len() < MOST_AGAIN {
-                            self.memo.again.insert(row.url.clone());
+                        } else if again.len() < MOST_AGAIN {
+                            again.insert(row.url.clone());
                         }
                     }
                     _ => {}
                 }
             }
-            self.report.withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
-            after = rows.last().map(|row| row.url.clone());
-            if is_last {
-                break;
-            }
-        }
+            n_withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
+            Ok(())
+        });
+        self.memo.again = again;
+        self.report.withheld += n_withheld;
+        judged?;
         if has_more {
             let sections = store.sections(self.publisher)?.into_iter().map(|section| section.name);
             self.memo.stale.extend(sections.filter(|name| name != WEB));

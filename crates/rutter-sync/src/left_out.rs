@@ -233,7 +233,7 @@ pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
         for LeftOutUrl { url, why, .. } in known {
             let is_old_arc = is_arc_read && why == LeftOut::ARC_OTHER_SITE;
             let is_over =
-                || Ok::<_, QueryError>(is_all || is_old_arc || store.page(&url)?.is_some());
+                || Ok::<_, VisitError>(is_all || is_old_arc || visit.row(&url)?.is_some());
             if !urls.contains_key(&url) && is_over()? {
                 stale.push(format!("{WORD}:{url}"));
             }

@@ -202,9 +202,7 @@ fn is_brought(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     if visit.brought.keys.has(key) {
         return Ok(true);
     }
-    let row = visit.visitor.store.page(key)?;
-    let is_ours = |row: &rutter_store::PageRow| row.publisher == visit.publisher;
-    Ok(row.filter(is_ours).is_some_and(|row| row.source == Source::Scp))
+    Ok(visit.row(key)?.is_some_and(|row| row.source == Source::Scp))
 }
 
 /// Whether an address would be asked for at all. What was no page, and is said

@@ -6,7 +6,7 @@ use rutter_arc::Entry as ArcEntry;
 use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
 use rutter_fetch::{Url, shown};
 use rutter_page::Timestamp;
-use rutter_store::{After, Selection, Store};
+use rutter_store::Selection;
 
 use crate::error::VisitError;
 use crate::frontier::Frontier;
@@ -17,7 +17,7 @@ use crate::left_out::LeftOut;
 use crate::mark::{Mark, is_gone};
 use crate::page;
 use crate::report::Kind;
-use crate::visit::{PIECE, Visit, WEB, mine};
+use crate::visit::{Visit, WEB, mine};
 
 /// ARC entries that are looked at together: they may be long.
 const ENTRIES: usize = 500;
@@ -381,27 +381,16 @@ pub(crate) fn entries(
     Ok(Some(open.filter_map(|row| ArcEntry::from_json(&row.json)).collect()))
 }
 
-/// Hands over the keys of a section, in order.
+/// Hands over the keys of a section, in order, except those of damaged rows.
 pub(crate) fn for_each_key(
     visit: &Visit<'_>,
     section: &str,
     mut take: impl FnMut(String),
 ) -> Result<(), VisitError> {
-    let store: &dyn Store = visit.visitor.store.as_ref();
-    let publisher = visit.publisher;
-    let selection =
-        Selection { publisher: Some(publisher), section: Some(section), with_withheld: true };
-    let mut after: Option<String> = None;
-    loop {
-        let place = after.as_deref().map(|url| After { publisher, url });
-        let rows = store.list(&selection, place, PIECE)?;
-        let is_last = rows.len() < PIECE;
-        after = rows.last().map(|row| row.url.clone());
-        for row in rows {
-            take(row.url);
-        }
-        if is_last {
-            return Ok(());
-        }
-    }
+    let (publisher, section) = (Some(visit.publisher), Some(section));
+    let selection = Selection { publisher, section, with_withheld: true };
+    visit.for_each_piece(&selection, |rows| {
+        rows.into_iter().for_each(|row| take(row.url));
+        Ok(())
+    })
 }

@@ -18,6 +18,7 @@ use rutter_store::{Cursor, Publisher, PublisherId, Store};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
+use crate::damage::DamagedRows;
 use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
 use crate::hold::Hold;
@@ -119,6 +120,8 @@ pub(crate) struct Visit<'v> {
     pub(crate) brought: Brought,
     /// The pages that sitemaps list, where links are followed beside them.
     pub(crate) listed: Option<Keys>,
+    /// Rows of the replica that could not be read.
+    pub(crate) damaged_rows: DamagedRows,
     /// What was held back in the visit before, and since when.
     pub(crate) held: BTreeMap<String, Timestamp>,
     pub(crate) report: Report,
@@ -307,6 +310,7 @@ impl Visitor {
             since,
             brought,
             listed: None,
+            damaged_rows: DamagedRows::default(),
             held,
             report: Report::new(&origin, Rung::Nothing),
             origin,
@@ -564,6 +568,7 @@ impl Visit<'_> {
         self.memo.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
         self.forget_gone()?;
         self.count()?;
+        self.report_damaged_rows();
         if !self.unregister()? {
             self.keep_memo()?;
         }

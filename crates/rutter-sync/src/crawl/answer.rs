@@ -125,9 +125,8 @@ impl Walk<'_, '_, '_> {
             if self.follows {
                 self.pending.insert(found.clone(), self.depth);
             }
-            let known = self.visit.visitor.store.page(&found)?;
-            row = known.filter(|row| row.publisher == self.visit.publisher);
-            if self.healthy.has(&found) {
+            row = self.visit.row(&found)?;
+            if self.healthy.has(&found) || self.visit.damaged_rows.has(&found) {
                 return Ok(());
             }
             if self.visit.gate.judge(&found) == Some(Withheld::Consent) {

@@ -102,8 +102,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), VisitError> {
         let why = why_left(self.visit, key)?;
         if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of)) {
-            let row = self.visit.visitor.store.page(of)?;
-            if row.is_some_and(|row| row.publisher == self.visit.publisher) {
+            if self.visit.row(of)?.is_some() {
                 self.frontier.add(of, None, None);
             }
         }
@@ -132,7 +131,6 @@ impl Walk<'_, '_, '_> {
 pub(super) fn is_widowed(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     let why = why_left(visit, key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };
-    let row = visit.visitor.store.page(of)?.filter(|row| row.publisher == visit.publisher);
-    let is_kept = row.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
+    let is_kept = visit.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
     Ok(!is_kept)
 }
