@@ -18,8 +18,8 @@ use rutter_spxi::Entity;
 use crate::error::{DamagedPage, LeaseError, PageLine, QueryError, StageError, WriteError};
 use crate::model::{
     After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Found, Happened,
-    History, Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken,
-    Tombstone, Validator, Withheld,
+    History, Indexed, Lease, Mode, PageRow, PageTotals, Publisher, PublisherId, Section, Selection,
+    Taken, Tombstone, Validator, Withheld,
 };
 use crate::records::{Forgotten, VisitRecord};
 use crate::sqlite::{origin_of, search_in};
@@ -276,6 +276,15 @@ impl Store for MemoryStore {
         Ok(counts
             .map(|((_, source, withheld), pages)| Census { source, withheld, pages })
             .collect())
+    }
+
+    fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError> {
+        let inner = self.lock();
+        let totals = inner.houses.get(&publisher).map(|house| PageTotals {
+            pages: house.pages.len() as u64,
+            withheld: house.pages.values().filter(|it| it.row.withheld.is_some()).count() as u64,
+        });
+        Ok(totals)
     }
 
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {

@@ -283,6 +283,15 @@ impl fmt::Display for Cursor {
     }
 }
 
+/// Numbers of pages of a publisher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageTotals {
+    /// All pages, as the record of the publisher says.
+    pub pages: u64,
+    /// Pages without content, as counted.
+    pub withheld: u64,
+}
+
 /// A piece of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {

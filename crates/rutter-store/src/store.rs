@@ -14,8 +14,8 @@ use crate::error::{
 };
 use crate::model::{
     After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Found, Happened,
-    History, Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection,
-    Taken, Tombstone, Validator, Withheld,
+    History, Indexed, Item, Lease, Outlook, PageRow, PageTotals, Publisher, PublisherId, Section,
+    Selection, Taken, Tombstone, Validator, Withheld,
 };
 use crate::records::SiteRecords;
 use crate::words::Query;
@@ -91,6 +91,9 @@ pub trait Store: SiteRecords + Send + Sync {
     /// Pages of a publisher, counted by where they came from and why they are
     /// withheld. Looks at every page.
     fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError>;
+
+    /// Numbers of pages of a publisher at one moment; `None` where it is not here.
+    fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError>;
 
     /// What happened behind a cursor; from the beginning without one.
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;

@@ -67,11 +67,7 @@ impl Visit<'_> {
         }
     }
 
-    fn withhold_expired(
-        &mut self,
-        store: &dyn Store,
-        keys: Vec<String>,
-    ) -> Result<(), VisitError> {
+    fn withhold_expired(&mut self, store: &dyn Store, keys: Vec<String>) -> Result<(), VisitError> {
         let (mut known, mut pages) = (Vec::new(), Vec::new());
         for key in &keys {
             let is_due = |row: &PageRow| {

@@ -9,7 +9,7 @@ use super::{digest, optional_time, time, word};
 use crate::error::{DamagedPage, PageLine, QueryError, Storage};
 use crate::model::{
     After, Cause, Census, Change, ChangeKind, Changes, Cursor, Happened, History, PageRow,
-    Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
+    PageTotals, Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
 };
 
 /// Rows of one piece that a question may ask for; more are a matter of paging.
@@ -363,6 +363,19 @@ pub(super) fn census(
             pages: row.get(2)?,
         })
     })
+}
+
+/// One statement, so that both numbers are of one moment.
+pub(super) fn page_totals(
+    connection: &Connection,
+    publisher: PublisherId,
+) -> Result<Option<PageTotals>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT pages, (SELECT count(*) FROM page WHERE publisher = ?1 AND withheld IS NOT NULL)
+         FROM publisher WHERE id = ?1",
+    )?;
+    let totals = |row: &Row<'_>| Ok(PageTotals { pages: row.get(0)?, withheld: row.get(1)? });
+    Ok(statement.query_row([publisher.0], totals).optional()?)
 }
 
 pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";

@@ -5,7 +5,8 @@ use rutter_arc::Entry;
 use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
 use rutter_store::{
-    Cause, ChangeKind, Finish, Matched, Mode, Query, Selection, Store, Taken, Validator, Withheld,
+    Cause, ChangeKind, Finish, Matched, Mode, PublisherId, Query, Selection, Store, Taken,
+    Validator, Withheld,
 };
 
 use crate::contract::drafts;
@@ -239,6 +240,9 @@ pub(crate) fn questions_about_the_whole(store: &dyn Store) {
         store.census(id).unwrap().iter().map(|it| (it.withheld, it.pages)).collect()
     };
     assert_eq!(counted(store), [(None, 4), (Some(Withheld::Consent), 1)]);
+    let totals = store.page_totals(id).unwrap().unwrap();
+    assert_eq!((totals.pages, totals.withheld), (5, 1));
+    assert_eq!(store.page_totals(PublisherId(99)).unwrap(), None);
     assert_eq!(store.tombstone(&url(3)).unwrap(), None);
     all.remove(3);
     put(store, &lease, begin("all", Mode::Snapshot, 2), &all).unwrap();

@@ -131,6 +131,7 @@ impl Walk<'_, '_, '_> {
 pub(super) fn is_widowed(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     let why = why_left(visit, key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };
-    let is_kept = visit.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
+    let is_kept =
+        visit.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
     Ok(!is_kept)
 }

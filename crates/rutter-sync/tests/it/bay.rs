@@ -93,8 +93,7 @@ impl Bay {
 
     /// Syncs a site of [`Self::with_tls`]; plain http is refused.
     pub(crate) async fn visit_by_tls(&self) -> Report {
-        let settings =
-            Settings { allow_http: false, roots: vec![authority()], ..Self::settings() };
+        let settings = Settings { allow_http: false, roots: vec![authority()], ..Self::settings() };
         let visitor = self.visitor_with(settings, Options::default());
         visitor.visit(&Url::parse("https://harbour.example/").unwrap(), &()).await.unwrap()
     }

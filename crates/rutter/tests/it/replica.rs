@@ -244,7 +244,11 @@ fn an_exported_collection_is_valid_whatever_the_replica_holds() {
     assert_eq!((code, talk.contains("3 pages mended")), (0, true), "{talk}");
     let (_, data, _) = said(&rutter(folder.path(), &["check", "--format", "jsonl", "all.scp"]));
     // A block type of a later version is passed on (SCP-100); a judge of 0.1 reports it.
-    assert_eq!(data.matches("\"code\":").count(), data.matches("\"code\":\"SC021\"").count(), "{data}");
+    assert_eq!(
+        data.matches("\"code\":").count(),
+        data.matches("\"code\":\"SC021\"").count(),
+        "{data}"
+    );
     let text = fs::read_to_string(folder.path().join("all.scp")).unwrap();
     assert!(!text.contains("alert") && !text.contains("data:text"), "{text}");
     assert!(text.contains("the good parts") && text.contains("Berths"), "{text}");
