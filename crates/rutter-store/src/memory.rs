@@ -304,7 +304,8 @@ impl Store for MemoryStore {
         let mut events: Vec<Change> = behind.take(most).cloned().collect();
         let seq = events.last().map_or(seq, |last| last.seq);
         events.retain(|event| event.kind != ChangeKind::Erased);
-        Ok(Changes { events, next: Cursor { store: Self::ID, seq }, has_more })
+        let next = Cursor { store: Self::ID, seq };
+        Ok(Changes { events, next, has_more, damaged: Vec::new() })
     }
 
     fn happened_since(
@@ -381,7 +382,7 @@ impl Store for MemoryStore {
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError> {
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
         let inner = self.lock();
         let start = format!("{word}:{}", after.unwrap_or_default());
         let behind =
@@ -389,7 +390,7 @@ impl Store for MemoryStore {
         let marks = behind
             .take_while(|(url, _)| url.strip_prefix(word).is_some_and(|it| it.starts_with(':')))
             .filter(|(_, (of, _))| *of == publisher);
-        Ok(marks.take(most).map(|(_, (_, validator))| validator.clone()).collect())
+        Ok(marks.take(most).map(|(_, (_, validator))| Ok(validator.clone())).collect())
     }
 
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {

@@ -4,6 +4,7 @@
 //! for a [`Staging`](crate::Staging). Nothing here does anything.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use rutter_page::{LineDigest, Page, Timestamp};
 use rutter_scp::{Chain, MassDeletion, Receipt, Record, State};
@@ -301,6 +302,8 @@ pub struct Changes {
     pub next: Cursor,
     /// Whether there is more at once.
     pub has_more: bool,
+    /// Numbers of events that are damaged or missing, in order.
+    pub damaged: Vec<RangeInclusive<u64>>,
 }
 
 /// Events of a history, counted.

@@ -481,7 +481,7 @@ impl Store for SqliteStore {
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError> {
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
         Ok(books::marks(&*self.reader()?, publisher, word, after, most)?)
     }
 

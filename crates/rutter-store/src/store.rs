@@ -138,13 +138,14 @@ pub trait Store: SiteRecords + Send + Sync {
 
     /// Marks of a publisher: validators whose address begins with a word and a
     /// colon. By address, behind `after` (without the word), at most so many.
+    /// A damaged one is an error in its place.
     fn marks(
         &self,
         publisher: PublisherId,
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError>;
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError>;
 
     /// What was taken from a publisher, newest first.
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError>;

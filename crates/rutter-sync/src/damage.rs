@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rutter_finding::counted;
 use rutter_store::{
-    After, PageRow, PublisherId, QueryError, Selection, Source, Storage, Store, Withheld,
+    After, PageRow, PublisherId, QueryError, Selection, Source, Storage, Store, Validator, Withheld,
 };
 
 use crate::error::VisitError;
@@ -39,6 +39,15 @@ impl DamagedRows {
     /// Whether the row of a page was found damaged in this sync.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
+    }
+}
+
+/// What is remembered of an address. A damaged record counts as none: losing it
+/// costs a request, and the next one that is written replaces it.
+pub(crate) fn remembered(store: &dyn Store, url: &str) -> Result<Option<Validator>, QueryError> {
+    match store.validator(url) {
+        Err(QueryError::Storage(Storage::Damaged(_))) => Ok(None),
+        known => known,
     }
 }
 

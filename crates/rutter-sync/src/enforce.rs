@@ -10,6 +10,7 @@ use rutter_page::Digest;
 use rutter_scp::{MassDeletion, merge};
 use rutter_store::{PageRow, Selection, Source, Store, Validator, Withheld};
 
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::mark::{Expiry, Mark};
 use crate::visit::{PIECE, Visit, WEB};
@@ -57,10 +58,29 @@ impl Visit<'_> {
         loop {
             let marks = store.marks(self.publisher, "expiry", after.as_deref(), PIECE)?;
             let is_last = marks.len() < PIECE;
-            let key_of = |mark: &Validator| mark.url.split_once(':').map(|(_, key)| key.to_owned());
-            after = marks.last().and_then(key_of);
-            let past = marks.iter().filter(|mark| Expiry::of_mark(mark).is_past(self.now));
-            self.withhold_expired(store.as_ref(), past.filter_map(key_of).collect())?;
+            let (mut past, mut damaged) = (Vec::new(), Vec::new());
+            for mark in marks {
+                let (url, is_past) = match mark {
+                    Ok(mark) => {
+                        let is_past = Expiry::of_mark(&mark).is_past(self.now);
+                        (mark.url, Some(is_past))
+                    }
+                    Err(damaged) => (damaged.url, None),
+                };
+                let key = url.split_once(':').map(|(_, key)| key.to_owned()).unwrap_or_default();
+                after = Some(key.clone());
+                match is_past {
+                    Some(true) => past.push(key),
+                    Some(false) => {}
+                    // The page is fetched again and says its date anew.
+                    None => {
+                        self.memo.again.insert(key);
+                        damaged.push(url);
+                    }
+                }
+            }
+            store.drop_marks(self.hold.lease(), &damaged)?;
+            self.withhold_expired(store.as_ref(), past)?;
             if is_last {
                 return Ok(());
             }
@@ -80,7 +100,7 @@ impl Visit<'_> {
             pages.push((key.as_str(), Withheld::Consent));
             // What is known of the page as a withheld one: while its list or
             // server says that it is unchanged, it is not fetched.
-            if let Some(mark) = store.validator(key)? {
+            if let Some(mark) = remembered(store, key)? {
                 known.push(Validator { url: Mark::Withheld.of(key), checked: self.now, ..mark });
             }
         }

@@ -8,6 +8,7 @@ use rutter_fetch::{Url, shown};
 use rutter_page::Timestamp;
 use rutter_store::Selection;
 
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::frontier::Frontier;
 use crate::gate::key_of;
@@ -246,7 +247,7 @@ fn known_links(visit: &Visit<'_>, frontier: &mut Frontier<'_>) -> Result<(), Vis
     for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
     let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
     for (key, depth) in left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>() {
-        let gone = visit.visitor.store.validator(&Mark::Gone.of(key))?;
+        let gone = remembered(visit.visitor.store.as_ref(), &Mark::Gone.of(key))?;
         if gone.is_some_and(|gone| is_gone(visit.now, &gone)) {
             frontier.keep(key, *depth);
         } else {
@@ -364,7 +365,7 @@ pub(crate) fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>,
     let mut latest = None;
     let marks = [Mark::Left, Mark::Withheld, Mark::Tried].map(|mark| mark.of(&key));
     for url in marks.into_iter().chain([key]) {
-        latest = latest.max(store.validator(&url)?.map(|mark| mark.checked));
+        latest = latest.max(remembered(store.as_ref(), &url)?.map(|mark| mark.checked));
     }
     Ok(latest)
 }

@@ -69,7 +69,12 @@ pub(crate) fn validators_and_the_ledger(store: &dyn Store) {
     }
     // Marks are listed by their word and deleted by name.
     let tried = |after: Option<&str>| -> Vec<String> {
-        store.marks(id, "tried", after, 9).unwrap().into_iter().map(|mark| mark.url).collect()
+        store
+            .marks(id, "tried", after, 9)
+            .unwrap()
+            .into_iter()
+            .map(|mark| mark.unwrap().url)
+            .collect()
     };
     let [of_here, of_gone] = [&here, &gone].map(|key| format!("tried:{key}"));
     assert_eq!(tried(None), [of_here.clone(), of_gone.clone()]);
@@ -292,7 +297,7 @@ pub(crate) fn page_snapshots(store: &dyn Store) {
         let marks = store.marks(id, "snapshot", None, 9).unwrap();
         marks
             .into_iter()
-            .filter_map(|mark| Some(mark.url.strip_prefix("snapshot:")?.into()))
+            .filter_map(|mark| Some(mark.as_ref().unwrap().url.strip_prefix("snapshot:")?.into()))
             .collect()
     };
     // The site takes its consent back.

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{Asked, Walk, why_left};
 use crate::crew::Variant;
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::keys::number;
 use crate::mark::{Mark, is_recent};
@@ -31,7 +32,7 @@ impl Walk<'_, '_, '_> {
     ) -> Result<(), VisitError> {
         let (key, of) = (variant.page.key.clone(), variant.of.as_str());
         let visit = &*self.visit;
-        let moved = visit.visitor.store.validator(&Mark::Moved.of(of))?;
+        let moved = remembered(visit.visitor.store.as_ref(), &Mark::Moved.of(of))?;
         let moved = moved.filter(|mark| is_recent(visit.now, mark));
         let leads_here = moved.is_some_and(|mark| mark.etag.as_deref() == Some(&key));
         let is_ours = visit.gate.is_ours(of) && visit.gate.scope().has_url(of);

@@ -218,3 +218,28 @@ async fn narrower_scope_skips_a_damaged_row() {
     assert_skipped(&report, "/a", "scope");
     assert_eq!(copy.line("/b").unwrap(), None);
 }
+
+#[tokio::test]
+async fn damaged_validators_cost_requests_and_end_no_sync() {
+    let copy = Copy::new(Bay::new());
+    let bay = &copy.bay;
+    bay.sitemap(&[], &["/a", "/b", "/lost"]);
+    let dated = "<meta name=robots content=\"unavailable_after: 2027-02-01\">";
+    bay.html("/a", &format!("{dated}{}", body("A", "Text of A.")));
+    bay.html("/b", &body("B", "Text of B."));
+    bay.server.route("/lost", [Reply::status(404)]);
+    copy.sync().await;
+    let database = rusqlite::Connection::open(&copy.path).unwrap();
+    let n_marks = database.execute("UPDATE validator SET checked = '2027-01-09T00:00:00Z'", []);
+    assert!(4 < n_marks.unwrap());
+    let report = copy.sync().await;
+    assert_eq!((report.worst(), report.is_quiet()), (None, true), "{report:?}");
+    assert!(!copy.audit().await.is_bad());
+    // The date of the page is known again.
+    bay.clock.advance(std::time::Duration::from_hours(24 * 30));
+    copy.sync().await;
+    assert_eq!(copy.line("/a").unwrap(), None);
+    let publisher = copy.store.publishers().unwrap()[0].id;
+    let left_out = rutter_sync::left_out(copy.store.as_ref(), publisher, None, 9).unwrap();
+    assert_eq!(left_out.len(), 1);
+}

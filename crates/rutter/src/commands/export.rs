@@ -21,7 +21,9 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
 use rutter_scp::folder_of;
-use rutter_store::{Cursor, PageTotals, Publisher, PublisherId, Selection, Storage, Store};
+use rutter_store::{
+    Cursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection, Storage, Store,
+};
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
 
@@ -267,9 +269,15 @@ impl Job<'_> {
                 }
             };
             let site = self.publishers.iter().find(|publisher| publisher.id == row.publisher);
-            let trains = match training.get(&row.publisher) {
-                Some(training) => training.allows(self.store, &row.url)?,
-                None => None,
+            let trains = training.get(&row.publisher);
+            let trains = match trains.map(|it| it.allows(self.store, &row.url)).transpose() {
+                Err(QueryError::Storage(Storage::Damaged(what))) => {
+                    n_damaged += 1;
+                    let (publisher, url) = (row.publisher, row.url);
+                    damages.note(&DamagedPage { publisher, url, what }, out);
+                    continue;
+                }
+                trains => trains?.flatten(),
             };
             let terms = Terms::of(&row, arc.of(&row)?.as_ref(), trains);
             let site = site.map_or("", |publisher| publisher.origin.as_str());
@@ -288,6 +296,11 @@ impl Job<'_> {
             let changes = self.store.changes_since(Some(cursor), 1_000)?;
             let is_of_us = |id| publisher.is_none_or(|publisher| publisher == id);
             is_still &= !changes.events.iter().any(|event| is_of_us(event.publisher));
+            if let Some(range) = changes.damaged.first() {
+                let text =
+                    format!("event {} of the history is not as it was written", range.start());
+                return Err(Storage::Damaged(text).into());
+            }
             cursor = changes.next;
             if changes.has_more && is_still {
                 continue;
