@@ -10,8 +10,8 @@ use std::io::Read;
 use std::time::Duration;
 
 use rutter_fetch::{
-    Cause, Client, FetchError, Fetched, LONGEST_DELAY, Probe, Refused, Request, RobotsRules, Url,
-    What, shown,
+    Cause, Client, FetchError, Fetched, LONGEST_DELAY, Probe, Refused, Request, RobotsReason,
+    RobotsRules, Url, What, shown,
 };
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use rutter_page::Timestamp;
@@ -74,6 +74,9 @@ pub struct Look {
     /// What came of it.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// Status code of the response, where there was one.
+    #[serde(skip)]
+    pub status: Option<u16>,
 }
 
 /// What came of looking.
@@ -199,7 +202,7 @@ impl Walk<'_> {
             RobotsRules::Closed(reason) => Outcome::Failed(reason.to_string()),
         };
         let url = format!("{}robots.txt", self.found.site);
-        self.found.looks.push(Look { url, by: Clue::Given, outcome });
+        self.found.looks.push(Look { url, by: Clue::Given, outcome, status: None });
     }
 
     /// Sitemaps that robots.txt names; else the usual place.
@@ -228,10 +231,25 @@ impl Walk<'_> {
                 }
             }
         }
-        if queue.is_empty() {
-            queue.push_back((self.place("sitemap.xml"), Clue::UsualPlace, 0));
-        }
         self.read_sitemaps(queue, pages).await;
+        // A sitemap that may not be requested is as good as none (D64).
+        let mut lines = self.found.looks.iter().filter(|look| look.by == Clue::SitemapLine);
+        if lines.all(|look| matches!(look.outcome, Outcome::Refused(_))) {
+            let usual = (self.place("sitemap.xml"), Clue::UsualPlace, 0);
+            self.read_sitemaps(VecDeque::from([usual]), pages).await;
+        }
+    }
+
+    /// The https URL of a sitemap that an https site announces by plain http.
+    fn https_url(&self, url: &Url) -> Option<Url> {
+        let site = &self.found.site;
+        let is_upgrade = site.scheme() == "https" && url.scheme() == "http";
+        if !is_upgrade || site.host() != url.host() || site.port() != url.port() {
+            return None;
+        }
+        let mut https = url.clone();
+        https.set_scheme("https").ok()?;
+        Some(https)
     }
 
     /// Sitemaps that only the home page names.
@@ -248,6 +266,14 @@ impl Walk<'_> {
         pages: &mut (dyn PageSink + Send),
     ) {
         while let Some((url, by, depth)) = queue.pop_front() {
+            let url = match self.https_url(&url) {
+                Some(https) => {
+                    let detail = "plain http; requested by https instead";
+                    self.report(url.as_str(), &rules::SITEMAP_LINE_UNUSABLE, detail);
+                    https
+                }
+                None => url,
+            };
             if self.said.contains_key(url.as_str()) {
                 continue;
             }
@@ -273,8 +299,10 @@ impl Walk<'_> {
             };
             let children = said.children.clone();
             for child in children {
-                let is_known = self.said.contains_key(&child);
                 let Ok(next) = Url::parse(&child) else { continue };
+                let https = self.https_url(&next);
+                let is_known =
+                    self.said.contains_key(https.as_ref().map_or(child.as_str(), Url::as_str));
                 if is_known || self.bounds.depth <= depth + 1 {
                     self.report(url.as_str(), &rules::SITEMAP_CYCLE, quoted(&child));
                     continue;
@@ -472,7 +500,14 @@ impl Walk<'_> {
             }
             Err(error) => {
                 let text = error.cause.to_string();
+                let is_other_host = url.origin() != self.found.site.origin();
                 let outcome = match error.cause {
+                    // The robots.txt of another host may be there next time.
+                    Cause::Refused(Refused::Robots(RobotsReason::Unreachable(_)))
+                        if is_other_host =>
+                    {
+                        Outcome::Failed(text)
+                    }
                     Cause::Refused(_) => Outcome::Refused(text),
                     _ => Outcome::Failed(text),
                 };
@@ -500,6 +535,7 @@ impl Walk<'_> {
             404 | 410 => (Outcome::Absent(answer.status), None),
             status => (Outcome::Failed(format!("status {status}")), None),
         };
+        let status = Some(answer.status);
         let is_failed = matches!(outcome, Outcome::Failed(_));
         // Not that it is gone; a ban on what was never there is no news either.
         let is_trouble = is_failed && (known.is_some() || !matches!(answer.status, 400..=499));
@@ -510,6 +546,9 @@ impl Walk<'_> {
             Some(Remembered { asked, validators, said: said.clone() })
         };
         self.note(url, by, outcome, said, kept);
+        if let Some(look) = self.found.looks.last_mut() {
+            look.status = status;
+        }
     }
 
     /// Notes what an earlier visit learned, as far as there is room for it.
@@ -530,7 +569,7 @@ impl Walk<'_> {
         said: Option<Said>,
         kept: Option<Remembered>,
     ) {
-        self.found.looks.push(Look { url: shown(url), by, outcome });
+        self.found.looks.push(Look { url: shown(url), by, outcome, status: None });
         self.order.push((url.as_str().to_owned(), by));
         if let Some(Said::Arc(arc)) = &said
             && let Some(rate) = arc.crawl_rate.as_deref().and_then(rutter_arc::CrawlRate::parse)

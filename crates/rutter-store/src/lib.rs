@@ -50,8 +50,8 @@ pub use memory::MemoryStore;
 pub use model::{
     After, ArcRow, Begin, Cause, Census, Change, ChangeKind, Changes, Claim, Cursor, Depth, Finish,
     Found, Happened, History, Hit, Indexed, Item, Lease, Matched, Mode, Outlook, PageRow,
-    Publisher, PublisherId, Quota, Section, Selection, Source, Taken, Tombstone, Validator,
-    Withheld,
+    PageTotals, Publisher, PublisherId, Quota, Section, Selection, Source, Taken, Tombstone,
+    Validator, Withheld,
 };
 pub use records::{Erased, Forgotten, SiteRecords, VisitRecord};
 pub use sqlite::{Access, Options, SqliteStore, Tuning, remove_unused};

@@ -18,8 +18,8 @@ use rutter_spxi::Entity;
 use crate::error::{DamagedPage, LeaseError, PageLine, QueryError, StageError, WriteError};
 use crate::model::{
     After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Found, Happened,
-    History, Indexed, Lease, Mode, PageRow, Publisher, PublisherId, Section, Selection, Taken,
-    Tombstone, Validator, Withheld,
+    History, Indexed, Lease, Mode, PageRow, PageTotals, Publisher, PublisherId, Section, Selection,
+    Taken, Tombstone, Validator, Withheld,
 };
 use crate::records::{Forgotten, VisitRecord};
 use crate::sqlite::{origin_of, search_in};
@@ -278,6 +278,15 @@ impl Store for MemoryStore {
             .collect())
     }
 
+    fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError> {
+        let inner = self.lock();
+        let totals = inner.houses.get(&publisher).map(|house| PageTotals {
+            pages: house.pages.len() as u64,
+            withheld: house.pages.values().filter(|it| it.row.withheld.is_some()).count() as u64,
+        });
+        Ok(totals)
+    }
+
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         let inner = self.lock();
         if cursor.is_some_and(|cursor| cursor.store != Self::ID) {
@@ -295,7 +304,8 @@ impl Store for MemoryStore {
         let mut events: Vec<Change> = behind.take(most).cloned().collect();
         let seq = events.last().map_or(seq, |last| last.seq);
         events.retain(|event| event.kind != ChangeKind::Erased);
-        Ok(Changes { events, next: Cursor { store: Self::ID, seq }, has_more })
+        let next = Cursor { store: Self::ID, seq };
+        Ok(Changes { events, next, has_more, damaged: Vec::new() })
     }
 
     fn happened_since(
@@ -372,7 +382,7 @@ impl Store for MemoryStore {
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError> {
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
         let inner = self.lock();
         let start = format!("{word}:{}", after.unwrap_or_default());
         let behind =
@@ -380,7 +390,7 @@ impl Store for MemoryStore {
         let marks = behind
             .take_while(|(url, _)| url.strip_prefix(word).is_some_and(|it| it.starts_with(':')))
             .filter(|(_, (of, _))| *of == publisher);
-        Ok(marks.take(most).map(|(_, (_, validator))| validator.clone()).collect())
+        Ok(marks.take(most).map(|(_, (_, validator))| Ok(validator.clone())).collect())
     }
 
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {

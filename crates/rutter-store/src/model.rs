@@ -4,6 +4,7 @@
 //! for a [`Staging`](crate::Staging). Nothing here does anything.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use rutter_page::{LineDigest, Page, Timestamp};
 use rutter_scp::{Chain, MassDeletion, Receipt, Record, State};
@@ -283,6 +284,15 @@ impl fmt::Display for Cursor {
     }
 }
 
+/// Numbers of pages of a publisher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageTotals {
+    /// All pages, as the record of the publisher says.
+    pub pages: u64,
+    /// Pages without content, as counted.
+    pub withheld: u64,
+}
+
 /// A piece of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
@@ -292,6 +302,8 @@ pub struct Changes {
     pub next: Cursor,
     /// Whether there is more at once.
     pub has_more: bool,
+    /// Numbers of events that are damaged or missing, in order.
+    pub damaged: Vec<RangeInclusive<u64>>,
 }
 
 /// Events of a history, counted.

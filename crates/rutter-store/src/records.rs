@@ -66,4 +66,8 @@ pub trait SiteRecords {
     ///
     /// One event of kind [`Forgotten`](crate::ChangeKind::Forgotten) and one record stay behind.
     fn erase(&self, lease: Lease, now: Timestamp) -> Result<Erased, WriteError>;
+
+    /// Overwrites the space of erased sites, where an erasure was interrupted. Returns whether
+    /// nothing is left to do.
+    fn scrub(&self) -> Result<bool, WriteError>;
 }

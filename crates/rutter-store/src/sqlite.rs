@@ -46,7 +46,8 @@ use crate::error::{
 };
 use crate::model::{
     After, ArcRow, Begin, Census, Changes, Cursor, Depth, Found, Happened, History, Indexed, Lease,
-    PageRow, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator, Withheld,
+    PageRow, PageTotals, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator,
+    Withheld,
 };
 use crate::store::{Staging, Store};
 use crate::words::Query;
@@ -420,6 +421,10 @@ impl Store for SqliteStore {
         Ok(read::census(&*self.reader()?, publisher)?)
     }
 
+    fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError> {
+        Ok(read::page_totals(&*self.reader()?, publisher)?)
+    }
+
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
         read::changes(&mut *self.reader()?, self.id, cursor, most)
     }
@@ -476,7 +481,7 @@ impl Store for SqliteStore {
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError> {
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
         Ok(books::marks(&*self.reader()?, publisher, word, after, most)?)
     }
 

@@ -14,8 +14,8 @@ use crate::error::{
 };
 use crate::model::{
     After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Found, Happened,
-    History, Indexed, Item, Lease, Outlook, PageRow, Publisher, PublisherId, Section, Selection,
-    Taken, Tombstone, Validator, Withheld,
+    History, Indexed, Item, Lease, Outlook, PageRow, PageTotals, Publisher, PublisherId, Section,
+    Selection, Taken, Tombstone, Validator, Withheld,
 };
 use crate::records::SiteRecords;
 use crate::words::Query;
@@ -92,6 +92,9 @@ pub trait Store: SiteRecords + Send + Sync {
     /// withheld. Looks at every page.
     fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError>;
 
+    /// Numbers of pages of a publisher at one moment; `None` where it is not here.
+    fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError>;
+
     /// What happened behind a cursor; from the beginning without one.
     fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;
 
@@ -135,13 +138,14 @@ pub trait Store: SiteRecords + Send + Sync {
 
     /// Marks of a publisher: validators whose address begins with a word and a
     /// colon. By address, behind `after` (without the word), at most so many.
+    /// A damaged one is an error in its place.
     fn marks(
         &self,
         publisher: PublisherId,
         word: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Validator>, QueryError>;
+    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError>;
 
     /// What was taken from a publisher, newest first.
     fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError>;

@@ -4,7 +4,7 @@
 //! the report. The pages are counted one by one only where the history does
 //! not account for the difference.
 
-use rutter_store::{Cursor, Happened};
+use rutter_store::{Cursor, Happened, QueryError, Selection, Storage};
 
 use crate::error::VisitError;
 use crate::memo::Counted;
@@ -35,20 +35,38 @@ impl Visit<'_> {
         };
         let n = match &self.memo.withheld {
             Some(known) if holds(known)? => known.withheld,
-            _ => {
-                let census = store.census(self.publisher)?;
-                census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
-            }
+            _ => self.count_withheld()?,
         };
         self.report.withheld = n;
         self.memo.withheld = Some(Counted { cursor: cursor.to_string(), pages, withheld: n });
         Ok(())
     }
 
+    fn count_withheld(&self) -> Result<u64, VisitError> {
+        match self.visitor.store.census(self.publisher) {
+            Ok(census) => {
+                let withheld = census.iter().filter(|it| it.withheld.is_some());
+                Ok(withheld.map(|it| it.pages).sum())
+            }
+            // Damaged rows cannot be counted together with the others.
+            Err(QueryError::Storage(Storage::Damaged(_))) => {
+                let publisher = Some(self.publisher);
+                let selection = Selection { publisher, section: None, with_withheld: true };
+                let mut n = 0;
+                self.for_each_piece(&selection, |rows| {
+                    n += rows.iter().filter(|row| row.withheld.is_some()).count() as u64;
+                    Ok(())
+                })?;
+                Ok(n)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Stops asking again for pages that the replica no longer withholds.
     pub(crate) fn forget_gone(&mut self) -> Result<(), VisitError> {
         for key in std::mem::take(&mut self.memo.again) {
-            let row = self.visitor.store.page(&key)?;
+            let row = self.row(&key)?;
             if row.is_some_and(|row| row.withheld.is_some()) {
                 self.memo.again.insert(key);
             }

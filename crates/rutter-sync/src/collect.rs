@@ -12,6 +12,7 @@ use rutter_scp::advert::Collection;
 use rutter_store::{CommitError, Mode, StageError, Taken};
 
 use crate::apply::{Applied, ApplyError, Applying, apply};
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::memo::RefusedFile;
 use crate::options::Event;
@@ -481,7 +482,7 @@ async fn fetch(
         refused.generated == pick.generated && age < REFUSED_FOR
     };
     let refused = refused.filter(is_same).cloned();
-    let known = match visit.visitor.store.validator(&pick.url)?.filter(|_| is_known) {
+    let known = match remembered(visit.visitor.store.as_ref(), &pick.url)?.filter(|_| is_known) {
         _ if let Some(refused) = &refused => refused.validators.clone(),
         Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
         None => Validators::default(),

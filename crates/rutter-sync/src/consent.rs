@@ -198,21 +198,35 @@ pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Stat
     said
 }
 
+/// `unavailable_after` of a page: the earliest date, past or not.
+pub(crate) fn expiry_of_page(extraction: &Extraction, token: &str) -> Option<Timestamp> {
+    Wishes::of(extraction, token).unavailable_after
+}
+
+/// `unavailable_after` of `X-Robots-Tag` fields: the earliest date.
+pub(crate) fn expiry_of_tags(values: &[String], token: &str) -> Option<Timestamp> {
+    values.iter().filter_map(|value| tag_wishes(value, token).unavailable_after).min()
+}
+
 /// What `X-Robots-Tag` fields say, for everybody or for us by name.
 pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<Statement> {
-    let said = values.iter().flat_map(|value| {
-        // `agent: words` is for one agent; `max-snippet: 5` is for all.
-        let (agent, words) = match value.split_once(':') {
-            Some((agent, words)) if !agent.contains(',') && !is_word(agent.trim()) => {
-                (Some(agent.trim()), words)
-            }
-            _ => (None, value.as_str()),
-        };
-        let is_ours = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
-        let wishes = Wishes::of_directives(if is_ours { words } else { "" });
-        statements(Origin::Tag, value, &wishes, now)
-    });
+    let said = values
+        .iter()
+        .flat_map(|value| statements(Origin::Tag, value, &tag_wishes(value, token), now));
     said.collect()
+}
+
+/// The wishes of one `X-Robots-Tag` field; none where it is for another agent.
+fn tag_wishes(value: &str, token: &str) -> Wishes {
+    // `agent: words` is for one agent; `max-snippet: 5` is for all.
+    let (agent, words) = match value.split_once(':') {
+        Some((agent, words)) if !agent.contains(',') && !is_word(agent.trim()) => {
+            (Some(agent.trim()), words)
+        }
+        _ => (None, value),
+    };
+    let is_ours = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
+    Wishes::of_directives(if is_ours { words } else { "" })
 }
 
 /// What `Content-Signal` says: `search` and `ai-input` are what a replica is

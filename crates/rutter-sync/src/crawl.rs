@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 
 use crate::collect::Ended;
 use crate::crew::{Crew, Note, Variant};
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::frontier::{Frontier, Target};
 use crate::keys::Keys;
@@ -426,16 +427,19 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return Ok(false);
         }
         let store = &visit.visitor.store;
-        let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
+        let row = visit.row(key)?;
+        if visit.damaged_rows.has(key) {
+            return Ok(false);
+        }
         // What was no page, or withheld its words, is known by a mark of its
         // own: what a page was before says nothing of what stands there now.
         let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
-        let marked = |mark: Mark| store.validator(&mark.of(key));
+        let marked = |mark: Mark| remembered(store.as_ref(), &mark.of(key));
         let known = match &row {
             Some(row) if is_withheld => {
                 marked(Mark::Withheld)?.filter(|it| is_still_withheld(visit.now, row, it))
             }
-            Some(_) => store.validator(key)?,
+            Some(_) => remembered(store.as_ref(), key)?,
             None if variant::is_widowed(visit, key)? => None,
             None => marked(Mark::Left)?.filter(|it| is_recent(visit.now, it)),
         };
@@ -473,7 +477,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             return Ok(false);
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            let mark = store.validator(&Mark::Arc.of(key))?;
+            let mark = remembered(store.as_ref(), &Mark::Arc.of(key))?;
             let mark = mark.filter(|mark| is_recent(visit.now, mark));
             if mark.and_then(|mark| mark.etag) == target.checksum {
                 self.n_done += 1;
@@ -555,11 +559,14 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let (template, now) = (self.template.clone(), self.visit.now);
         let most_links = self.visit.visitor.options.limits.links_per_page;
         let has_mark = |mark: Mark| {
+            let has_value = |it: Validator| it.etag.is_some() || it.last_modified.is_some();
+            // A damaged mark is written anew.
             let known = self.visit.visitor.store.validator(&mark.of(url.key()));
-            known.is_ok_and(|known| known.is_some_and(|it| it.etag.is_some()))
+            known.map_or(true, |known| known.is_some_and(has_value))
         };
         let has_training_mark = has_mark(Mark::Training);
         let has_snapshot_mark = has_mark(Mark::Snapshot);
+        let has_expiry_mark = has_mark(Mark::Expiry);
         Raw {
             url,
             answer,
@@ -572,6 +579,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             most_links,
             has_training_mark,
             has_snapshot_mark,
+            has_expiry_mark,
             twin_of: None,
             merges_variants: self.visit.visitor.options.limits.merges_variants,
             instead_of: None,
@@ -678,6 +686,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
 
 /// Why a listed address is passed over that was no page and is as it was.
 pub(crate) fn why_left(visit: &Visit<'_>, key: &str) -> Result<LeftOut, VisitError> {
-    let why = visit.visitor.store.validator(&Mark::Why.of(key))?.and_then(|mark| mark.etag);
+    let why =
+        remembered(visit.visitor.store.as_ref(), &Mark::Why.of(key))?.and_then(|mark| mark.etag);
     Ok(why.and_then(|why| LeftOut::parse(&why)).unwrap_or(LeftOut::UNCHANGED))
 }

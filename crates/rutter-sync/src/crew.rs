@@ -397,6 +397,7 @@ mod tests {
             most_links: 10,
             has_training_mark: false,
             has_snapshot_mark: false,
+            has_expiry_mark: false,
             merges_variants: true,
             twin_of: None,
             instead_of: None,

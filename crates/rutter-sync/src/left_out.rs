@@ -10,7 +10,7 @@ use std::fmt;
 
 use rutter_fetch::redacted;
 use rutter_page::Timestamp;
-use rutter_store::{PublisherId, QueryError, Store, Validator};
+use rutter_store::{DamagedPage, PublisherId, QueryError, Storage, Store, Validator};
 
 use crate::error::VisitError;
 use crate::visit::{PIECE, Visit};
@@ -209,12 +209,22 @@ pub fn left_out(
     most: usize,
 ) -> Result<Vec<LeftOutUrl>, QueryError> {
     let marks = store.marks(publisher, WORD, after, most)?;
-    let listed = marks.into_iter().map(|mark| {
-        let url = mark.url.strip_prefix(WORD).and_then(|url| url.strip_prefix(':'));
+    let marks: Result<Vec<Validator>, DamagedPage> = marks.into_iter().collect();
+    Ok(marks.map_err(Storage::from)?.into_iter().map(LeftOutUrl::of_mark).collect())
+}
+
+impl LeftOutUrl {
+    fn of_mark(mark: Validator) -> Self {
+        let url = url_of(&mark.url).to_owned();
         let why = mark.etag.as_deref().and_then(LeftOut::parse).unwrap_or(LeftOut::OTHER);
-        LeftOutUrl { url: url.unwrap_or_default().to_owned(), why, at: mark.checked }
-    });
-    Ok(listed.collect())
+        Self { url, why, at: mark.checked }
+    }
+}
+
+/// The address of a mark of this list.
+fn url_of(mark: &str) -> &str {
+    let url = mark.strip_prefix(WORD).and_then(|url| url.strip_prefix(':'));
+    url.unwrap_or_default()
 }
 
 /// Stores the list of a publisher. Earlier entries are deleted where the crawl
@@ -227,13 +237,24 @@ pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
     let mut stale = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let known = left_out(store.as_ref(), visit.publisher, after.as_deref(), PIECE)?;
+        let known = store.marks(visit.publisher, WORD, after.as_deref(), PIECE)?;
         let Some(last) = known.last() else { break };
-        after = Some(last.url.clone());
-        for LeftOutUrl { url, why, .. } in known {
+        let last = match last {
+            Ok(mark) => &mark.url,
+            Err(damaged) => &damaged.url,
+        };
+        after = Some(url_of(last).to_owned());
+        for mark in known {
+            let LeftOutUrl { url, why, .. } = match mark {
+                Ok(mark) => LeftOutUrl::of_mark(mark),
+                Err(damaged) => {
+                    stale.push(damaged.url);
+                    continue;
+                }
+            };
             let is_old_arc = is_arc_read && why == LeftOut::ARC_OTHER_SITE;
             let is_over =
-                || Ok::<_, QueryError>(is_all || is_old_arc || store.page(&url)?.is_some());
+                || Ok::<_, VisitError>(is_all || is_old_arc || visit.row(&url)?.is_some());
             if !urls.contains_key(&url) && is_over()? {
                 stale.push(format!("{WORD}:{url}"));
             }

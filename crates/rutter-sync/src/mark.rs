@@ -42,6 +42,8 @@ pub(crate) enum Mark {
     Training,
     /// The ARC snapshot that its `data-ai-*` attributes make.
     Snapshot,
+    /// `unavailable_after` of the page, and of its response header.
+    Expiry,
 }
 
 impl Mark {
@@ -58,6 +60,7 @@ impl Mark {
             Self::Lastmod => "lastmod",
             Self::Training => "ai-train",
             Self::Snapshot => "snapshot",
+            Self::Expiry => "expiry",
         };
         format!("{word}:{key}")
     }
@@ -73,6 +76,40 @@ pub(crate) fn lastmod_mark(key: &str, lastmod: Timestamp, now: Timestamp) -> Val
 pub(crate) fn training_mark(key: &str, trains: Option<bool>, now: Timestamp) -> Validator {
     let etag = trains.map(|trains| if trains { "yes" } else { "no" }.to_owned());
     Validator { url: Mark::Training.of(key), etag, last_modified: None, checked: now }
+}
+
+/// The mark of the dates from which on a page is not to be used.
+pub(crate) fn expiry_mark(key: &str, expiry: Expiry, now: Timestamp) -> Validator {
+    let [etag, last_modified] =
+        [expiry.page, expiry.header].map(|date| date.map(|date| date.to_string()));
+    Validator { url: Mark::Expiry.of(key), etag, last_modified, checked: now }
+}
+
+/// Dates from which on a page is not to be used (`unavailable_after`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Expiry {
+    /// As the page says.
+    pub(crate) page: Option<Timestamp>,
+    /// As `X-Robots-Tag` says. A response without a body may change it.
+    pub(crate) header: Option<Timestamp>,
+}
+
+impl Expiry {
+    /// Reads a [`Mark::Expiry`].
+    pub(crate) fn of_mark(mark: &Validator) -> Self {
+        let date = |text: &Option<String>| Timestamp::parse(text.as_deref()?).ok();
+        Self { page: date(&mark.etag), header: date(&mark.last_modified) }
+    }
+
+    /// Whether there is no date.
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether one of the dates has passed.
+    pub(crate) fn is_past(self, now: Timestamp) -> bool {
+        [self.page, self.header].into_iter().flatten().any(|date| date <= now)
+    }
 }
 
 /// Whether `lastmod` is the value that an address was last fetched with.

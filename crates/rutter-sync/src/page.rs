@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::consent::{self, Statement};
 use crate::keys::number;
 use crate::left_out::LeftOut;
-use crate::mark::{Mark, training_mark};
+use crate::mark::{Expiry, Mark, expiry_mark, training_mark};
 use crate::variants::Twin;
 use crate::{shell, snapshot, variants};
 
@@ -42,10 +42,11 @@ pub(crate) struct Raw {
     pub(crate) marks: Vec<rutter_store::Validator>,
     /// Links that are followed from the page.
     pub(crate) most_links: usize,
-    /// Whether it is known what the page says about training, and whether
-    /// there is a snapshot of its own.
+    /// Whether it is known what the page says about training, whether there is
+    /// a snapshot of its own, and whether it had a date of expiry.
     pub(crate) has_training_mark: bool,
     pub(crate) has_snapshot_mark: bool,
+    pub(crate) has_expiry_mark: bool,
     /// Whether variants of a URL are one page.
     pub(crate) merges_variants: bool,
     /// The page that this URL is another spelling of.
@@ -197,6 +198,7 @@ pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
 pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     let (most_links, has_training_mark) = (raw.most_links, raw.has_training_mark);
     let (has_snapshot_mark, merges) = (raw.has_snapshot_mark, raw.merges_variants);
+    let has_expiry_mark = raw.has_expiry_mark;
     let Raw { url, answer, row, mut said, template, token, now, mut marks, twin_of, .. } = raw;
     // Whatever comes, what its server says of its use counts.
     let of_fields = consent::of_fields(&answer.fields, &token, now);
@@ -256,6 +258,13 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         .map(|it| it.href.clone());
     if trains.is_some() || has_training_mark {
         marks.push(training_mark(url.key(), trains, now));
+    }
+    let expiry = Expiry {
+        page: consent::expiry_of_page(&extraction, &token),
+        header: consent::expiry_of_tags(&answer.fields.robots_tags, &token),
+    };
+    if !expiry.is_none() || has_expiry_mark {
+        marks.push(expiry_mark(url.key(), expiry, now));
     }
     let is_open = verdict.withheld.is_none();
     let withheld = verdict.withheld.or(is_shell.then_some(Withheld::Shell));

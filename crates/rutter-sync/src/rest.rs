@@ -16,6 +16,7 @@ use rutter_store::{Section, Source, Validator, Withheld};
 
 use crate::apply::Applied;
 use crate::crawl::why_left;
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::frontier::is_file;
 use crate::gate::key_of;
@@ -202,9 +203,7 @@ fn is_brought(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     if visit.brought.keys.has(key) {
         return Ok(true);
     }
-    let row = visit.visitor.store.page(key)?;
-    let is_ours = |row: &rutter_store::PageRow| row.publisher == visit.publisher;
-    Ok(row.filter(is_ours).is_some_and(|row| row.source == Source::Scp))
+    Ok(visit.row(key)?.is_some_and(|row| row.source == Source::Scp))
 }
 
 /// Whether an address would be asked for at all. What was no page, and is said
@@ -214,9 +213,9 @@ fn is_wanted(visit: &Visit<'_>, key: &str, lastmod: Option<Timestamp>) -> Result
     if !is_page || visit.gate.judge(key).is_some() {
         return Ok(false);
     }
-    let left = visit.visitor.store.validator(&Mark::Left.of(key))?;
+    let left = remembered(visit.visitor.store.as_ref(), &Mark::Left.of(key))?;
     let left = left.filter(|left| is_recent(visit.now, left));
-    let fetched_with = visit.visitor.store.validator(&Mark::Lastmod.of(key))?;
+    let fetched_with = remembered(visit.visitor.store.as_ref(), &Mark::Lastmod.of(key))?;
     let is_same = |left: Validator| {
         lastmod.is_some_and(|lastmod| {
             lastmod <= left.checked && is_same_lastmod(lastmod, fetched_with.as_ref())

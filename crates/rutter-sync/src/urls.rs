@@ -6,8 +6,9 @@ use rutter_arc::Entry as ArcEntry;
 use rutter_discover::{Bounds, Clue, Discovery, Outcome, Rung, Said};
 use rutter_fetch::{Url, shown};
 use rutter_page::Timestamp;
-use rutter_store::{After, Selection, Store};
+use rutter_store::Selection;
 
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::frontier::Frontier;
 use crate::gate::key_of;
@@ -17,7 +18,7 @@ use crate::left_out::LeftOut;
 use crate::mark::{Mark, is_gone};
 use crate::page;
 use crate::report::Kind;
-use crate::visit::{PIECE, Visit, WEB, mine};
+use crate::visit::{Visit, WEB, mine};
 
 /// ARC entries that are looked at together: they may be long.
 const ENTRIES: usize = 500;
@@ -107,6 +108,7 @@ pub(crate) struct Filled {
 }
 
 /// Sitemaps that are announced, or were there before, and could not be read.
+/// Those that may be read by a later sync have a kind (D64).
 pub(crate) fn failures(
     visit: &Visit<'_>,
     found: &Discovery,
@@ -121,8 +123,12 @@ pub(crate) fn failures(
     let failed = found.looks.iter().filter_map(|look| {
         let is_announced = matches!(look.by, Clue::SitemapLine | Clue::SitemapIndex);
         let (kind, text) = match &look.outcome {
-            Outcome::Failed(text) => (Some(Kind::Network), text.clone()),
-            Outcome::Refused(text) => (Some(Kind::Policy), text.clone()),
+            Outcome::Failed(text) => {
+                let is_lasting = look.status.is_some_and(is_lasting) && !was_list(&look.url);
+                (Some(Kind::Network).filter(|_| !is_lasting), text.clone())
+            }
+            // A refusal lasts: robots.txt, a blocked port, plain http.
+            Outcome::Refused(text) => (None, text.clone()),
             // A sitemap that is announced and is none hides what it listed.
             Outcome::Absent(status) => (None, format!("status {status}")),
             Outcome::Other(text) => (None, text.clone()),
@@ -132,6 +138,12 @@ pub(crate) fn failures(
         (is_announced || was_list(&look.url)).then(|| (look.url.clone(), kind, text))
     });
     failed.collect()
+}
+
+/// Whether a status code will not change by itself: a client error, except
+/// timeouts and rate limits.
+fn is_lasting(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 408 | 425 | 429)
 }
 
 /// Whether a list is not known to be read to its end. Also an index: then some
@@ -235,7 +247,7 @@ fn known_links(visit: &Visit<'_>, frontier: &mut Frontier<'_>) -> Result<(), Vis
     for_each_key(visit, WEB, |key| frontier.add(&key, None, None))?;
     let left: Vec<(String, u32)> = visit.shelf.read(LEFT).unwrap_or_default();
     for (key, depth) in left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>() {
-        let gone = visit.visitor.store.validator(&Mark::Gone.of(key))?;
+        let gone = remembered(visit.visitor.store.as_ref(), &Mark::Gone.of(key))?;
         if gone.is_some_and(|gone| is_gone(visit.now, &gone)) {
             frontier.keep(key, *depth);
         } else {
@@ -353,7 +365,7 @@ pub(crate) fn checked(visit: &Visit<'_>, url: &str) -> Result<Option<Timestamp>,
     let mut latest = None;
     let marks = [Mark::Left, Mark::Withheld, Mark::Tried].map(|mark| mark.of(&key));
     for url in marks.into_iter().chain([key]) {
-        latest = latest.max(store.validator(&url)?.map(|mark| mark.checked));
+        latest = latest.max(remembered(store.as_ref(), &url)?.map(|mark| mark.checked));
     }
     Ok(latest)
 }
@@ -370,27 +382,16 @@ pub(crate) fn entries(
     Ok(Some(open.filter_map(|row| ArcEntry::from_json(&row.json)).collect()))
 }
 
-/// Hands over the keys of a section, in order.
+/// Hands over the keys of a section, in order, except those of damaged rows.
 pub(crate) fn for_each_key(
     visit: &Visit<'_>,
     section: &str,
     mut take: impl FnMut(String),
 ) -> Result<(), VisitError> {
-    let store: &dyn Store = visit.visitor.store.as_ref();
-    let publisher = visit.publisher;
-    let selection =
-        Selection { publisher: Some(publisher), section: Some(section), with_withheld: true };
-    let mut after: Option<String> = None;
-    loop {
-        let place = after.as_deref().map(|url| After { publisher, url });
-        let rows = store.list(&selection, place, PIECE)?;
-        let is_last = rows.len() < PIECE;
-        after = rows.last().map(|row| row.url.clone());
-        for row in rows {
-            take(row.url);
-        }
-        if is_last {
-            return Ok(());
-        }
-    }
+    let (publisher, section) = (Some(visit.publisher), Some(section));
+    let selection = Selection { publisher, section, with_withheld: true };
+    visit.for_each_piece(&selection, |rows| {
+        rows.into_iter().for_each(|row| take(row.url));
+        Ok(())
+    })
 }

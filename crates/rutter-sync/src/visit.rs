@@ -18,6 +18,7 @@ use rutter_store::{Cursor, Publisher, PublisherId, Store};
 
 use crate::collect::{self, Ended, adverts, told};
 use crate::consent::Signals;
+use crate::damage::DamagedRows;
 use crate::error::VisitError;
 use crate::gate::{Gate, origin_of};
 use crate::hold::Hold;
@@ -119,6 +120,8 @@ pub(crate) struct Visit<'v> {
     pub(crate) brought: Brought,
     /// The pages that sitemaps list, where links are followed beside them.
     pub(crate) listed: Option<Keys>,
+    /// Rows of the replica that could not be read.
+    pub(crate) damaged_rows: DamagedRows,
     /// What was held back in the visit before, and since when.
     pub(crate) held: BTreeMap<String, Timestamp>,
     pub(crate) report: Report,
@@ -307,6 +310,7 @@ impl Visitor {
             since,
             brought,
             listed: None,
+            damaged_rows: DamagedRows::default(),
             held,
             report: Report::new(&origin, Rung::Nothing),
             origin,
@@ -338,6 +342,7 @@ pub(crate) fn replica(
 impl Visit<'_> {
     /// The whole way.
     async fn go(&mut self) -> Result<Discovery, VisitError> {
+        self.expire()?;
         self.repair_damaged()?;
         let (mut found, mut gathered) = self.look().await?;
         let has_arc_changed = arc::take(self, &mut found, &mut gathered).await?;
@@ -520,17 +525,16 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Reports announced sitemaps that failed, or that were read before and
-    /// fail now; tells whether there are any. Which pages there are is not
-    /// known then: a crawl by links would add pages that the next good sitemap
-    /// removes.
+    /// Reports announced sitemaps that were not read, or that were read before
+    /// and fail now; tells whether one of them may be read by a later sync.
+    /// Which pages there are is not known then: a crawl by links would add
+    /// pages that the next good sitemap removes.
     fn awaits_sitemap(&mut self, found: &Discovery) -> bool {
-        let failures = urls::failures(self, found).into_iter();
-        let failures: Vec<_> = failures.filter(|(_, kind, _)| kind.is_some()).collect();
+        let failures = urls::failures(self, found);
         for (url, kind, text) in &failures {
             self.report.trouble_once(url, *kind, text);
         }
-        !failures.is_empty()
+        failures.iter().any(|(_, kind, _)| kind.is_some())
     }
 
     /// Remembers, and says what it came to.
@@ -564,6 +568,7 @@ impl Visit<'_> {
         self.memo.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
         self.forget_gone()?;
         self.count()?;
+        self.report_damaged_rows();
         if !self.unregister()? {
             self.keep_memo()?;
         }

@@ -49,6 +49,10 @@ impl SiteRecords for MemoryStore {
         inner.indexed.retain(|(id, _)| *id != publisher);
         Ok(Erased { pages, is_scrubbed: true })
     }
+
+    fn scrub(&self) -> Result<bool, WriteError> {
+        Ok(true)
+    }
 }
 
 /// An event that speaks of no page.

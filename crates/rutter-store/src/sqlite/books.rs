@@ -7,10 +7,10 @@ use rutter_page::{Timestamp, Tree};
 use rutter_scp::State;
 use rutter_spxi::{BasinState, Collision, CollisionRisk, Entity, VerificationLevel};
 
-use super::read::{collect, origin_of};
+use super::read::{BROKEN_SEAL, collect, origin_of};
 use super::rows::Bits;
 use super::{optional_time, time, word};
-use crate::error::{Storage, WriteError};
+use crate::error::{DamagedPage, Storage, WriteError};
 use crate::model::{ArcRow, Mode, PublisherId, Taken, Validator};
 
 /// Most entries of the ledger that are kept for a publisher.
@@ -206,8 +206,9 @@ pub(super) fn replace_entities(
     let mut statement = transaction.prepare_cached(
         "INSERT INTO entity (publisher, position, url, type, name, alternate_names, description,
             negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions,
-            same_as, identifiers, extra)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            same_as, identifiers, extra, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+            row_seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17))",
     )?;
     for (position, entity) in entities.iter().enumerate() {
         let collisions = entity.collisions.iter().map(collision_tree).collect();
@@ -231,49 +232,74 @@ pub(super) fn replace_entities(
             Tree::Map(entity.extra.clone()).to_json(),
         ])?;
     }
+    transaction.execute(
+        "UPDATE publisher SET entities = ?1 WHERE id = ?2",
+        params![entities.len(), publisher.0],
+    )?;
     Ok(())
+}
+
+pub(super) const ENTITY: &str = "url, type, name, alternate_names, description, negative_tags,
+    markers, basin_state, bdr, verification, packet_ref, collisions, same_as, identifiers, extra,
+    seal = row_seal(publisher, position, url, type, name, alternate_names, description,
+        negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions, same_as,
+        identifiers, extra)";
+
+/// Reads an entity; one that is not as it was written is an error.
+pub(super) fn entity_of(row: &rusqlite::Row<'_>) -> Result<Entity, Storage> {
+    if row.get(15).ok() != Some(true) {
+        let name: Option<String> = row.get(2).unwrap_or_default();
+        let name = name.unwrap_or_else(|| "without a name".to_owned());
+        return Err(Storage::damaged(format!("entity {name} is not as it was written")));
+    }
+    let list = |at: usize| -> Result<Vec<String>, Storage> {
+        let json: String = row.get(at)?;
+        list_of(&json)
+    };
+    let tree = |at: usize| -> Result<Tree, Storage> {
+        let json: String = row.get(at)?;
+        Tree::parse(&json).ok_or_else(|| Storage::damaged("an entity is not JSON"))
+    };
+    let basin_state: Option<String> = row.get(7)?;
+    let verification: Option<String> = row.get(9)?;
+    Ok(Entity {
+        id: row.get(0)?,
+        entity_type: row.get(1)?,
+        name: row.get(2)?,
+        alternate_names: list(3)?,
+        description: row.get(4)?,
+        negative_tags: list(5)?,
+        markers: list(6)?,
+        basin_state: basin_state.map(|text| word(&text, BasinState::of_word)).transpose()?,
+        bdr: row.get(8)?,
+        verification: verification
+            .map(|text| word(&text, VerificationLevel::of_word))
+            .transpose()?,
+        packet_ref: row.get(10)?,
+        collisions: tree(11)?.items().iter().map(collision_of).collect(),
+        same_as: list(12)?,
+        identifiers: list(13)?,
+        extra: tree(14)?.members().to_vec(),
+    })
 }
 
 pub(super) fn entities(
     connection: &Connection,
     publisher: PublisherId,
 ) -> Result<Vec<Entity>, Storage> {
-    let mut statement = connection.prepare_cached(
-        "SELECT url, type, name, alternate_names, description, negative_tags, markers,
-            basin_state, bdr, verification, packet_ref, collisions, same_as, identifiers, extra
-         FROM entity WHERE publisher = ?1 ORDER BY position",
-    )?;
-    collect(statement.query([publisher.0])?, |row| {
-        let list = |at: usize| -> Result<Vec<String>, Storage> {
-            let json: String = row.get(at)?;
-            list_of(&json)
-        };
-        let tree = |at: usize| -> Result<Tree, Storage> {
-            let json: String = row.get(at)?;
-            Tree::parse(&json).ok_or_else(|| Storage::damaged("an entity is not JSON"))
-        };
-        let basin_state: Option<String> = row.get(7)?;
-        let verification: Option<String> = row.get(9)?;
-        Ok(Entity {
-            id: row.get(0)?,
-            entity_type: row.get(1)?,
-            name: row.get(2)?,
-            alternate_names: list(3)?,
-            description: row.get(4)?,
-            negative_tags: list(5)?,
-            markers: list(6)?,
-            basin_state: basin_state.map(|text| word(&text, BasinState::of_word)).transpose()?,
-            bdr: row.get(8)?,
-            verification: verification
-                .map(|text| word(&text, VerificationLevel::of_word))
-                .transpose()?,
-            packet_ref: row.get(10)?,
-            collisions: tree(11)?.items().iter().map(collision_of).collect(),
-            same_as: list(12)?,
-            identifiers: list(13)?,
-            extra: tree(14)?.members().to_vec(),
-        })
-    })
+    // One snapshot: the number is that of these rows.
+    let transaction = connection.unchecked_transaction()?;
+    let mut statement = transaction.prepare_cached(&format!(
+        "SELECT {ENTITY} FROM entity WHERE publisher = ?1 ORDER BY position"
+    ))?;
+    let entities = collect(statement.query([publisher.0])?, entity_of)?;
+    let expected: Option<usize> = transaction
+        .query_row("SELECT entities FROM publisher WHERE id = ?1", [publisher.0], |row| row.get(0))
+        .optional()?;
+    if expected.unwrap_or(0) != entities.len() {
+        return Err(Storage::damaged("a site has another number of entities than it says"));
+    }
+    Ok(entities)
 }
 
 pub(super) fn remember(
@@ -283,21 +309,29 @@ pub(super) fn remember(
 ) -> Result<(), Storage> {
     let Validator { url, etag, last_modified, checked } = validator;
     transaction.execute(
-        "INSERT OR REPLACE INTO validator (url, publisher, etag, last_modified, checked)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT OR REPLACE INTO validator (url, publisher, etag, last_modified, checked, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, row_seal(?1, ?2, ?3, ?4, ?5))",
         params![url, publisher.0, etag, last_modified, checked.to_string()],
     )?;
     Ok(())
 }
 
 pub(super) fn validator(connection: &Connection, url: &str) -> Result<Option<Validator>, Storage> {
-    let mut statement = connection
-        .prepare_cached("SELECT url, etag, last_modified, checked FROM validator WHERE url = ?1")?;
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {VALIDATOR} FROM validator WHERE url = ?1"))?;
     let found = collect(statement.query([url])?, validator_of)?;
     Ok(found.into_iter().next())
 }
 
-fn validator_of(row: &rusqlite::Row<'_>) -> Result<Validator, Storage> {
+pub(super) const VALIDATOR: &str = "url, etag, last_modified, checked,
+    seal = row_seal(url, publisher, etag, last_modified, checked)";
+
+/// Reads a validator; one that is not as it was written is an error.
+pub(super) fn validator_of(row: &rusqlite::Row<'_>) -> Result<Validator, Storage> {
+    if row.get(4).ok() != Some(true) {
+        let url = row.get(0).unwrap_or_else(|_| "a validator".to_owned());
+        return Err(Storage::damaged(format!("{url}: {BROKEN_SEAL}")));
+    }
     let checked: String = row.get(3)?;
     Ok(Validator {
         url: row.get(0)?,
@@ -315,15 +349,26 @@ pub(super) fn marks(
     word: &str,
     after: Option<&str>,
     most: usize,
-) -> Result<Vec<Validator>, Storage> {
-    let mut statement = connection.prepare_cached(
-        "SELECT url, etag, last_modified, checked FROM validator
-         WHERE ?1 < url AND url < ?2 AND publisher = ?3 ORDER BY url LIMIT ?4",
-    )?;
+) -> Result<Vec<Result<Validator, DamagedPage>>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {VALIDATOR} FROM validator
+         WHERE ?1 < url AND url < ?2 AND publisher = ?3 ORDER BY url LIMIT ?4"
+    ))?;
     let start = format!("{word}:{}", after.unwrap_or_default());
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let rows = statement.query(params![start, format!("{word};"), publisher.0, most])?;
-    collect(rows, validator_of)
+    let mut rows = statement.query(params![start, format!("{word};"), publisher.0, most])?;
+    let mut last = start.clone();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let url: String = row.get(0)?;
+        if url <= last {
+            return Err(Storage::damaged(format!("marks are not in order behind {last}")));
+        }
+        last.clone_from(&url);
+        let damaged = |_| DamagedPage { publisher, url, what: BROKEN_SEAL.to_owned() };
+        found.push(validator_of(row).map_err(damaged));
+    }
+    Ok(found)
 }
 
 pub(super) fn drop_marks(

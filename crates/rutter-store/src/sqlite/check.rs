@@ -9,7 +9,7 @@ use rutter_scp::State;
 
 use super::body::Dictionaries;
 use super::read::collect;
-use super::{digest, read};
+use super::{books, digest, read};
 use crate::error::Storage;
 use crate::model::Depth;
 
@@ -17,7 +17,7 @@ use crate::model::Depth;
 const MOST: usize = 20;
 
 /// A question whose every answer is a fault, and what to call it.
-const QUESTIONS: [(&str, &str); 11] = [
+const QUESTIONS: [(&str, &str); 12] = [
     (
         "page without words and without a reason",
         "SELECT url FROM page WHERE (withheld IS NULL) != (body IS NOT NULL)",
@@ -58,6 +58,11 @@ const QUESTIONS: [(&str, &str); 11] = [
         "publisher with another number of pages than it says",
         "SELECT origin FROM publisher b
          WHERE pages != (SELECT count(*) FROM page p WHERE p.publisher = b.id)",
+    ),
+    (
+        "publisher with another number of entities than it says",
+        "SELECT origin FROM publisher b
+         WHERE entities != (SELECT count(*) FROM entity e WHERE e.publisher = b.id)",
     ),
     (
         "publisher with other bytes than it says",
@@ -112,6 +117,11 @@ fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), Stora
     let mut changes = connection.prepare(&format!("SELECT {} FROM change", read::CHANGE))?;
     let mut tombstones =
         connection.prepare(&format!("SELECT {} FROM tombstone", read::TOMBSTONE))?;
+    let mut entities = connection.prepare(&format!("SELECT {} FROM entity", books::ENTITY))?;
+    let mut validators =
+        connection.prepare(&format!("SELECT {} FROM validator", books::VALIDATOR))?;
+    each(entities.query([])?, books::entity_of, faults)?;
+    each(validators.query([])?, books::validator_of, faults)?;
     each(pages.query([])?, read::page_of, faults)?;
     each(changes.query([])?, read::change_of, faults)?;
     each(tombstones.query([])?, read::tombstone_of, faults)

@@ -9,7 +9,7 @@ use super::{digest, optional_time, time, word};
 use crate::error::{DamagedPage, PageLine, QueryError, Storage};
 use crate::model::{
     After, Cause, Census, Change, ChangeKind, Changes, Cursor, Happened, History, PageRow,
-    Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
+    PageTotals, Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
 };
 
 /// Rows of one piece that a question may ask for; more are a matter of paging.
@@ -117,7 +117,7 @@ pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p
     p.digest, p.title, p.language, p.source, p.withheld, p.first_seen, p.changed)";
 
 /// What is wrong with a row that its seal does not fit.
-const BROKEN_SEAL: &str = "its record is not as it was written";
+pub(super) const BROKEN_SEAL: &str = "its record is not as it was written";
 
 /// Reads a row; one that is not as it was written is an error that names the page.
 pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
@@ -365,6 +365,19 @@ pub(super) fn census(
     })
 }
 
+/// One statement, so that both numbers are of one moment.
+pub(super) fn page_totals(
+    connection: &Connection,
+    publisher: PublisherId,
+) -> Result<Option<PageTotals>, Storage> {
+    let mut statement = connection.prepare_cached(
+        "SELECT pages, (SELECT count(*) FROM page WHERE publisher = ?1 AND withheld IS NOT NULL)
+         FROM publisher WHERE id = ?1",
+    )?;
+    let totals = |row: &Row<'_>| Ok(PageTotals { pages: row.get(0)?, withheld: row.get(1)? });
+    Ok(statement.query_row([publisher.0], totals).optional()?)
+}
+
 pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";
 
 pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, Storage> {
@@ -426,31 +439,56 @@ pub(super) fn changes(
     if seq < pruned(connection)? {
         return Err(QueryError::ExpiredCursor);
     }
-    let mut events = changes_behind(connection, seq, limit(most).saturating_add(1))?;
-    let has_more = limit(most) < i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let mut rows = numbered_changes(connection, seq, limit(most).saturating_add(1))?;
+    let has_more = limit(most) < i64::try_from(rows.len()).unwrap_or(i64::MAX);
     if has_more {
-        events.pop();
-    }
-    // Events are numbered without a gap: one that is missing was lost.
-    let mut last = seq.max(pruned(connection)?);
-    for event in &events {
-        if event.seq != last.saturating_add(1) {
-            return Err(
-                Storage::damaged(format!("the history has a gap behind event {last}")).into()
-            );
-        }
-        last = event.seq;
+        rows.pop();
     }
     let ever: Option<u64> = connection
         .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'change'", [], |row| row.get(0))
         .optional()?;
-    if !has_more && last != last_change(connection)?.max(ever.unwrap_or(0)) {
-        return Err(Storage::damaged(format!("the history has a gap behind event {last}")).into());
+    let end = ever.map_or_else(|| last_change(connection), Ok)?;
+    // Events are numbered without a gap: one that is missing was lost.
+    let mut last = seq.max(pruned(connection)?);
+    let next = rows.last().map_or(seq, |(last, _)| *last);
+    let mut damaged = Vec::new();
+    let mut events = Vec::with_capacity(rows.len());
+    for (seq, event) in rows {
+        if seq <= last || end < seq {
+            let text = format!("the numbers of events behind {last} are not as they were written");
+            return Err(Storage::damaged(text).into());
+        }
+        if last + 1 < seq {
+            damaged.push(last + 1..=seq - 1);
+        }
+        if event.is_none() {
+            damaged.push(seq..=seq);
+        }
+        last = seq;
+        events.extend(event);
     }
-    let seq = events.last().map_or(seq, |last| last.seq);
+    if !has_more && last < end {
+        damaged.push(last + 1..=end);
+    }
     // Events of sites that were forgotten say nothing any more.
     events.retain(|event| event.kind != ChangeKind::Erased);
-    Ok(Changes { next: Cursor { store, seq }, has_more, events })
+    Ok(Changes { next: Cursor { store, seq: next }, has_more, events, damaged })
+}
+
+/// Events behind a number, each with its own; `None` for a damaged one.
+fn numbered_changes(
+    connection: &Connection,
+    seq: u64,
+    most: i64,
+) -> Result<Vec<(u64, Option<Change>)>, Storage> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
+    ))?;
+    collect(statement.query(params![seq, most])?, |row| match change_of(row) {
+        Ok(change) => Ok((change.seq, Some(change))),
+        Err(Storage::Damaged(_)) => Ok((row.get(0)?, None)),
+        Err(error) => Err(error),
+    })
 }
 
 pub(super) fn changes_behind(

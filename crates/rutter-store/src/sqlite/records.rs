@@ -80,6 +80,10 @@ impl SiteRecords for SqliteStore {
         })?;
         Ok(Erased { pages, is_scrubbed: scrub_if_due(&*self.writer()?)? })
     }
+
+    fn scrub(&self) -> Result<bool, WriteError> {
+        Ok(scrub_if_due(&*self.writer()?)?)
+    }
 }
 
 /// Deletes everything of a publisher; one event and one record stay.
@@ -128,7 +132,7 @@ fn erase(
 }
 
 /// Empties a dictionary, which consists of the text of its publisher. Bodies of others that need
-/// it are written without one. Its number stays taken: other processes may have it in memory.
+/// it are written without one; those that are damaged are emptied. Its number stays taken: other processes may have it in memory.
 fn drop_dictionary(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
@@ -154,12 +158,14 @@ fn drop_dictionary(
             break;
         }
         for (id, size, z) in piece {
-            let line = dictionaries.unpack(transaction, Some(dict), size, &z)?;
-            let packed = packer.pack(&line)?;
-            transaction.execute(
-                "UPDATE body SET dict = NULL, z = ?1 WHERE id = ?2",
-                params![packed.z, id],
-            )?;
+            let z = match dictionaries.unpack(transaction, Some(dict), size, &z) {
+                Ok(line) => packer.pack(&line)?.z,
+                // Its content is lost already; readers report it as before.
+                Err(Storage::Damaged(_)) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            transaction
+                .execute("UPDATE body SET dict = NULL, z = ?1 WHERE id = ?2", params![z, id])?;
             last = id;
         }
     }

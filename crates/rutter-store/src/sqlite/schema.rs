@@ -15,7 +15,7 @@ pub(super) const APPLICATION: i32 = 0x5255_5454;
 pub(super) type Step = &'static str;
 
 /// The steps from an empty file to the newest format.
-pub(super) const STEPS: &[Step] = &[FORMAT_1, FORMAT_2];
+pub(super) const STEPS: &[Step] = &[FORMAT_1, FORMAT_2, FORMAT_3];
 
 const FORMAT_1: Step = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -192,6 +192,18 @@ CREATE TABLE visit (
 );
 CREATE TABLE forgotten (origin TEXT PRIMARY KEY, at TEXT NOT NULL, pages INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO meta SELECT 'store_seal', row_seal(value) FROM meta WHERE key = 'store';
+";
+
+/// Seals of entities and validators; the number of entities of a site.
+const FORMAT_3: Step = "
+ALTER TABLE entity ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE entity SET seal = row_seal(publisher, position, url, type, name, alternate_names,
+    description, negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions,
+    same_as, identifiers, extra);
+ALTER TABLE validator ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+UPDATE validator SET seal = row_seal(url, publisher, etag, last_modified, checked);
+ALTER TABLE publisher ADD COLUMN entities INTEGER NOT NULL DEFAULT 0;
+UPDATE publisher SET entities = (SELECT count(*) FROM entity e WHERE e.publisher = publisher.id);
 ";
 
 /// Brings a file to the newest format.

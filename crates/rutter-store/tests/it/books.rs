@@ -5,7 +5,8 @@ use rutter_arc::Entry;
 use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
 use rutter_store::{
-    Cause, ChangeKind, Finish, Matched, Mode, Query, Selection, Store, Taken, Validator, Withheld,
+    Cause, ChangeKind, Finish, Matched, Mode, PublisherId, Query, Selection, Store, Taken,
+    Validator, Withheld,
 };
 
 use crate::contract::drafts;
@@ -68,7 +69,12 @@ pub(crate) fn validators_and_the_ledger(store: &dyn Store) {
     }
     // Marks are listed by their word and deleted by name.
     let tried = |after: Option<&str>| -> Vec<String> {
-        store.marks(id, "tried", after, 9).unwrap().into_iter().map(|mark| mark.url).collect()
+        store
+            .marks(id, "tried", after, 9)
+            .unwrap()
+            .into_iter()
+            .map(|mark| mark.unwrap().url)
+            .collect()
     };
     let [of_here, of_gone] = [&here, &gone].map(|key| format!("tried:{key}"));
     assert_eq!(tried(None), [of_here.clone(), of_gone.clone()]);
@@ -239,6 +245,9 @@ pub(crate) fn questions_about_the_whole(store: &dyn Store) {
         store.census(id).unwrap().iter().map(|it| (it.withheld, it.pages)).collect()
     };
     assert_eq!(counted(store), [(None, 4), (Some(Withheld::Consent), 1)]);
+    let totals = store.page_totals(id).unwrap().unwrap();
+    assert_eq!((totals.pages, totals.withheld), (5, 1));
+    assert_eq!(store.page_totals(PublisherId(99)).unwrap(), None);
     assert_eq!(store.tombstone(&url(3)).unwrap(), None);
     all.remove(3);
     put(store, &lease, begin("all", Mode::Snapshot, 2), &all).unwrap();
@@ -288,7 +297,7 @@ pub(crate) fn page_snapshots(store: &dyn Store) {
         let marks = store.marks(id, "snapshot", None, 9).unwrap();
         marks
             .into_iter()
-            .filter_map(|mark| Some(mark.url.strip_prefix("snapshot:")?.into()))
+            .filter_map(|mark| Some(mark.as_ref().unwrap().url.strip_prefix("snapshot:")?.into()))
             .collect()
     };
     // The site takes its consent back.

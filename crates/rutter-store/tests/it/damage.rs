@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use rutter_store::{
-    Access, Depth, Mode, Options, Query, QueryError, Selection, SqliteStore, Storage, Store,
+    Access, Changes, Depth, Mode, Options, Query, QueryError, Selection, SqliteStore, Storage,
+    Store,
 };
 
 use crate::site::{Draft, begin, publisher, put, url};
@@ -83,7 +84,7 @@ fn a_damaged_page_is_named_and_the_others_are_read() {
 }
 
 #[test]
-fn a_damaged_history_or_site_is_an_error() {
+fn a_damaged_history_or_site_is_reported() {
     for damage in [
         "UPDATE change SET url = 'https://harbour.example/x' WHERE seq = 3",
         "UPDATE change SET kind = 'removed' WHERE seq = 3",
@@ -97,7 +98,48 @@ fn a_damaged_history_or_site_is_an_error() {
         drop(filled(&path));
         hurt(&path, damage);
         let Ok(store) = SqliteStore::open(&path, Options::default()) else { continue };
-        let is_seen = store.changes_since(None, 100).is_err() || store.publishers().is_err();
+        let is_whole = |changes: &Changes| changes.damaged.is_empty();
+        let is_seen = !store.changes_since(None, 100).as_ref().is_ok_and(is_whole)
+            || store.publishers().is_err();
         assert!(is_seen, "{damage}");
     }
+}
+
+#[test]
+fn events_beside_a_damaged_or_missing_one_are_read() {
+    for (damage, lost) in [
+        ("UPDATE change SET kind = 'removed' WHERE seq = 3", 3..=3),
+        ("UPDATE change SET kind = 'damaged' WHERE seq = 3", 3..=3),
+        ("DELETE FROM change WHERE seq = 3", 3..=3),
+        ("DELETE FROM change WHERE seq = 6", 6..=6),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replica.db");
+        drop(filled(&path));
+        hurt(&path, damage);
+        let store = SqliteStore::open(&path, Options::default()).unwrap();
+        // In pieces of one, too: a damaged event is no end.
+        for most in [1, 100] {
+            let (mut seen, mut damaged, mut cursor) = (Vec::new(), Vec::new(), None);
+            loop {
+                let changes = store.changes_since(cursor, most).unwrap();
+                seen.extend(changes.events.iter().map(|event| event.seq));
+                damaged.extend(changes.damaged);
+                cursor = Some(changes.next);
+                if !changes.has_more {
+                    break;
+                }
+            }
+            let expected: Vec<u64> = (1..=6).filter(|seq| !lost.contains(seq)).collect();
+            assert_eq!((seen, damaged), (expected, vec![lost.clone()]), "{damage}");
+        }
+    }
+    // A number that was never given is not gone on from.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    drop(filled(&path));
+    hurt(&path, "UPDATE change SET seq = 1000 WHERE seq = 3");
+    hurt(&path, "UPDATE sqlite_sequence SET seq = 6 WHERE name = 'change'");
+    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    assert!(store.changes_since(None, 100).is_err());
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rutter_store::{
     Access, CommitError, Depth, Finish, LeaseError, Mode, OpenError, Options, Query, QueryError,
-    Selection, SqliteStore, StageError, Storage, Store, Tuning, WriteError, remove_unused,
+    Selection, SqliteStore, StageError, Storage, Store, Tuning, Validator, WriteError,
+    remove_unused,
 };
 
 use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};
@@ -67,7 +68,7 @@ fn ours_newer_formats_are_refused() {
     drop(database);
     for access in [Access::Read, Access::Write] {
         let error = SqliteStore::open(&path, Options { access, ..Options::default() });
-        assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 2 })), "{error:?}");
+        assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 3 })), "{error:?}");
     }
 }
 
@@ -105,6 +106,42 @@ fn ours_a_stored_file_of_format_1_is_read() {
     put(&store, &lease, begin("all", Mode::Delta, 4), &[Draft::new(77, 4, "new")]).unwrap();
     assert_eq!(keys(&store, id, "all").len(), 26);
     assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+}
+
+/// The file was written by format 2, which sealed neither entities nor validators.
+#[test] // F09
+fn stored_file_of_format_2_is_read_and_sealed() {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-2.db.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let mark = Validator {
+        url: format!("out:{}", url(40)),
+        etag: Some("status:404".into()),
+        last_modified: None,
+        checked: at(1),
+    };
+    let entity = rutter_spxi::Entity {
+        name: Some("Port Selk".into()),
+        negative_tags: vec!["NOT a band".into()],
+        bdr: Some(1.0),
+        ..rutter_spxi::Entity::default()
+    };
+    let bytes = zstd::decode_all(fs::File::open(&stored).unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    let store = open(&path);
+    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    let id = store.publishers().unwrap()[0].id;
+    assert_eq!(store.entities(id).unwrap(), [entity]);
+    assert_eq!(store.validator(&mark.url).unwrap().as_ref(), Some(&mark));
+    for damage in ["UPDATE entity SET name = 'Selk'", "UPDATE validator SET etag = 'status:410'"] {
+        let database = Connection::open(&path).unwrap();
+        assert_eq!(database.execute(damage, []).unwrap(), 1);
+    }
+    let is_damage = |error: QueryError| matches!(error, QueryError::Storage(Storage::Damaged(_)));
+    assert!(is_damage(store.entities(id).unwrap_err()));
+    assert!(is_damage(store.validator(&mark.url).unwrap_err()));
+    let faults = store.check(Depth::Bodies).unwrap();
+    assert_eq!(faults.len(), 2, "{faults:?}");
 }
 
 #[test] // F08: what is wrong is said, never a panic, never silence about bodies

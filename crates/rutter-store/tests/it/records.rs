@@ -152,3 +152,37 @@ fn other_page(n: usize) -> Draft {
         ..draft
     }
 }
+
+/// Bodies of others may need the dictionary of the site that is erased.
+#[test]
+fn erasing_goes_on_where_a_body_of_another_site_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    let (_, lease) = publisher(&store);
+    let pages: Vec<Draft> = (0..1500)
+        .map(|n| Draft::new(n, 0, &format!("moonshine {:x}", n * 2_654_435_761)))
+        .collect();
+    put(&store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
+    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.lease(other, at(0), at(100)).unwrap();
+    let kept: Vec<Draft> = (0..5).map(other_page).collect();
+    put(&store, &other, begin("all", Mode::Snapshot, 2), &kept).unwrap();
+    let damaged = &kept[2].key;
+    let n_damaged = rusqlite::Connection::open(&path).unwrap().execute(
+        "UPDATE body SET z = zeroblob(length(z))
+         WHERE dict IS NOT NULL AND id = (SELECT body FROM page WHERE url = ?1)",
+        [damaged],
+    );
+    assert_eq!(n_damaged.unwrap(), 1);
+    assert_eq!(store.erase(lease, at(3)).unwrap().pages, 1500);
+    // The damaged page is reported as before, the others are as they were.
+    for page in &kept {
+        match store.line(&page.key) {
+            Ok(line) => assert!(line.as_ref() == Some(&page.line) && page.key != *damaged),
+            Err(error) => assert!(page.key == *damaged && error.to_string().contains(damaged)),
+        }
+    }
+    let faults = store.check(Depth::Bodies).unwrap();
+    assert!(faults.len() == 1 && faults[0].starts_with(damaged), "{faults:?}");
+}

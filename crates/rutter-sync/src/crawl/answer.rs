@@ -10,11 +10,12 @@ use rutter_store::{PageRow, Validator, Withheld};
 use super::{MOST_FAULTS, Walk, why_left};
 use crate::collect::told;
 use crate::crew::Failed;
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::frontier::Target;
 use crate::gate::key_of;
 use crate::left_out::LeftOut;
-use crate::mark::{Mark, is_lost, lastmod_mark, training_mark};
+use crate::mark::{Expiry, Mark, expiry_mark, is_lost, lastmod_mark, training_mark};
 use crate::page::Raw;
 use crate::report::Kind;
 use crate::variants::Twin;
@@ -125,9 +126,8 @@ impl Walk<'_, '_, '_> {
             if self.follows {
                 self.pending.insert(found.clone(), self.depth);
             }
-            let known = self.visit.visitor.store.page(&found)?;
-            row = known.filter(|row| row.publisher == self.visit.publisher);
-            if self.healthy.has(&found) {
+            row = self.visit.row(&found)?;
+            if self.healthy.has(&found) || self.visit.damaged_rows.has(&found) {
                 return Ok(());
             }
             if self.visit.gate.judge(&found) == Some(Withheld::Consent) {
@@ -199,7 +199,7 @@ impl Walk<'_, '_, '_> {
         }
         for mark in &mut marks {
             // What an answer without a body leaves out is as it was.
-            let known = self.visit.visitor.store.validator(&mark.url)?;
+            let known = remembered(self.visit.visitor.store.as_ref(), &mark.url)?;
             let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
             mark.etag = mark.etag.take().or(known.0);
             mark.last_modified = mark.last_modified.take().or(known.1);
@@ -208,6 +208,14 @@ impl Walk<'_, '_, '_> {
         let said = consent::of_fields(&answer.fields, token, self.visit.now);
         if let Some(trains) = consent::training(&said) {
             marks.push(training_mark(key, Some(trains), self.visit.now));
+        }
+        if !answer.fields.robots_tags.is_empty() {
+            let known = remembered(self.visit.visitor.store.as_ref(), &Mark::Expiry.of(key))?;
+            let known = known.as_ref().map(Expiry::of_mark).unwrap_or_default();
+            let header = consent::expiry_of_tags(&answer.fields.robots_tags, token);
+            if known.header != header {
+                marks.push(expiry_mark(key, Expiry { header, ..known }, self.visit.now));
+            }
         }
         let verdict = consent::join(&said);
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
@@ -249,7 +257,7 @@ impl Walk<'_, '_, '_> {
     pub(super) async fn in_vain(&mut self, key: &str) -> Result<(), VisitError> {
         self.n_open += 1;
         self.ends_without_page(key);
-        let moved = self.visit.visitor.store.validator(&Mark::Moved.of(key))?;
+        let moved = remembered(self.visit.visitor.store.as_ref(), &Mark::Moved.of(key))?;
         if let Some(found) = moved.and_then(|mark| mark.etag) {
             self.stands_for(key, &found);
             self.frontier.note(&found);
@@ -263,7 +271,8 @@ impl Walk<'_, '_, '_> {
         if self.ends_without_page(key) {
             // With the first time it was so: after some months it is let go.
             let (url, checked) = (Mark::Gone.of(key), self.visit.now);
-            let known = self.visit.visitor.store.validator(&url)?.and_then(|mark| mark.etag);
+            let known = remembered(self.visit.visitor.store.as_ref(), &url)?;
+            let known = known.and_then(|mark| mark.etag);
             let first = known.unwrap_or_else(|| checked.to_string());
             if Timestamp::parse(&first).is_ok_and(|first| is_lost(checked, first)) {
                 self.open.remove(key);

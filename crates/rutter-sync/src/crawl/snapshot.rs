@@ -4,6 +4,7 @@
 use rutter_store::{Validator, Withheld};
 
 use super::Walk;
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::left_out::LeftOut;
 use crate::mark::Mark;
@@ -49,8 +50,11 @@ impl Walk<'_, '_, '_> {
         let (visit, store) = (&*self.visit, &self.visit.visitor.store);
         let key = entry.url.key();
         let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-        let mark = store.validator(&Mark::Arc.of(key))?.and_then(|mark| mark.etag);
-        let row = store.page(key)?.filter(|row| row.publisher == visit.publisher);
+        let mark = remembered(store.as_ref(), &Mark::Arc.of(key))?.and_then(|mark| mark.etag);
+        let row = visit.row(key)?;
+        if visit.damaged_rows.has(key) {
+            return Ok(None);
+        }
         let has_words = row.as_ref().is_some_and(|row| row.withheld.is_none());
         if has_words && checksum.is_some() && mark == checksum {
             return Ok(None);

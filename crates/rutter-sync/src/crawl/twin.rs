@@ -30,8 +30,7 @@ impl Walk<'_, '_, '_> {
         let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
             return self.crew.write(Write::Page(page)).await;
         };
-        let row = visit.visitor.store.page(&page.key)?;
-        let row = row.filter(|row| row.publisher == visit.publisher);
+        let row = visit.row(&page.key)?;
         let site = Some(visit.site.clone());
         let request = Request { site, ..Request::new(url.clone(), What::Page) };
         let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{Asked, Walk, why_left};
 use crate::crew::Variant;
+use crate::damage::remembered;
 use crate::error::VisitError;
 use crate::keys::number;
 use crate::mark::{Mark, is_recent};
@@ -31,7 +32,7 @@ impl Walk<'_, '_, '_> {
     ) -> Result<(), VisitError> {
         let (key, of) = (variant.page.key.clone(), variant.of.as_str());
         let visit = &*self.visit;
-        let moved = visit.visitor.store.validator(&Mark::Moved.of(of))?;
+        let moved = remembered(visit.visitor.store.as_ref(), &Mark::Moved.of(of))?;
         let moved = moved.filter(|mark| is_recent(visit.now, mark));
         let leads_here = moved.is_some_and(|mark| mark.etag.as_deref() == Some(&key));
         let is_ours = visit.gate.is_ours(of) && visit.gate.scope().has_url(of);
@@ -102,8 +103,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), VisitError> {
         let why = why_left(self.visit, key)?;
         if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of)) {
-            let row = self.visit.visitor.store.page(of)?;
-            if row.is_some_and(|row| row.publisher == self.visit.publisher) {
+            if self.visit.row(of)?.is_some() {
                 self.frontier.add(of, None, None);
             }
         }
@@ -132,7 +132,7 @@ impl Walk<'_, '_, '_> {
 pub(super) fn is_widowed(visit: &Visit<'_>, key: &str) -> Result<bool, VisitError> {
     let why = why_left(visit, key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };
-    let row = visit.visitor.store.page(of)?.filter(|row| row.publisher == visit.publisher);
-    let is_kept = row.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
+    let is_kept =
+        visit.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(Withheld::Shell)));
     Ok(!is_kept)
 }

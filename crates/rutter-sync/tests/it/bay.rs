@@ -10,7 +10,7 @@ use rutter_page::{Digest, LineDigest, Timestamp};
 use rutter_scp::State;
 use rutter_store::{MemoryStore, Selection, Store};
 use rutter_sync::{Options, Report, VisitError, Visitor};
-use rutter_testkit::server::{Hands, Reply, Server};
+use rutter_testkit::server::{Hands, Identity, Reply, Server, authority};
 
 pub(crate) const HARBOUR: &str = "93.184.216.34";
 pub(crate) const SITE: &str = "http://harbour.example/";
@@ -30,16 +30,25 @@ pub(crate) type Seen = (String, String, Option<String>);
 
 impl Bay {
     pub(crate) fn new() -> Self {
+        Self::with_server(80, Server::start)
+    }
+
+    /// A site that is served by https only.
+    pub(crate) fn with_tls() -> Self {
+        Self::with_server(443, |hands| Server::start_tls(hands, Identity::Good))
+    }
+
+    fn with_server(port: u16, start: impl FnOnce(Hands) -> Server) -> Self {
         let clock = ManualClock::new(Timestamp::parse("2027-01-10T00:00:00Z").unwrap());
         let (now, advance, armed) = (clock.clone(), clock.clone(), clock.clone());
-        let server = Server::start(Hands {
+        let server = start(Hands {
             now: Arc::new(move || now.moment()),
             advance: Arc::new(move |by| advance.advance(by)),
             armed: Arc::new(move || armed.armed()),
         });
         let (names, lines) = (Names::default(), Switchboard::default());
         names.add("harbour.example", &[HARBOUR]);
-        lines.lead(&format!("{HARBOUR}:80"), server.address());
+        lines.lead(&format!("{HARBOUR}:{port}"), server.address());
         let (store, log) = (Arc::new(MemoryStore::new()), Arc::default());
         let folder = tempfile::tempdir().unwrap();
         Self { server, clock, names, lines, store, log, folder }
@@ -80,6 +89,13 @@ impl Bay {
     pub(crate) async fn visit_with(&self, options: Options) -> Result<Report, VisitError> {
         let visitor = self.visitor_with(Self::settings(), options);
         visitor.visit(&Url::parse(SITE).unwrap(), &()).await
+    }
+
+    /// Syncs a site of [`Self::with_tls`]; plain http is refused.
+    pub(crate) async fn visit_by_tls(&self) -> Report {
+        let settings = Settings { allow_http: false, roots: vec![authority()], ..Self::settings() };
+        let visitor = self.visitor_with(settings, Options::default());
+        visitor.visit(&Url::parse("https://harbour.example/").unwrap(), &()).await.unwrap()
     }
 
     pub(crate) async fn visit(&self) -> Report {

@@ -1,11 +1,11 @@
-//! A damaged body in the replica is fetched again.
+//! A damaged body in the replica is fetched again; a damaged row is skipped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rutter_fetch::Url;
 use rutter_store::{QueryError, SqliteStore, Storage, Store};
-use rutter_sync::{Audit, Options, Report};
+use rutter_sync::{Audit, Kind, Options, Report};
 use rutter_testkit::server::Reply;
 
 use crate::bay::{Bay, SITE, body, urlset, verified};
@@ -53,6 +53,17 @@ impl Copy {
         );
         assert_eq!(changed.unwrap(), 1);
         assert!(self.is_damaged(path));
+    }
+
+    /// Changes a column of the row of a page, and nothing of its seal.
+    fn damage_row(&self, path: &str, column: &str) {
+        let database = rusqlite::Connection::open(&self.path).unwrap();
+        let value = if column == "digest" { "x'00'" } else { "'damaged'" };
+        let changed = database.execute(
+            &format!("UPDATE page SET {column} = {value} WHERE url = ?1"),
+            [format!("http://harbour.example{path}")],
+        );
+        assert_eq!(changed.unwrap(), 1);
     }
 
     fn is_damaged(&self, path: &str) -> bool {
@@ -135,4 +146,100 @@ async fn crawl_fetches_damaged_page_again_where_the_server_says_unchanged() {
     let report = copy.sync().await;
     assert!(report.troubles.is_empty(), "{report:?}");
     assert_eq!([copy.line("/a").unwrap(), copy.line("/b").unwrap()], good);
+}
+
+/// Says that exactly this page was skipped, and how many there were.
+fn assert_skipped(report: &Report, path: &str, context: &str) {
+    assert_eq!(report.worst(), Some(Kind::Integrity), "{context}: {report:?}");
+    let said: Vec<(&str, &str)> =
+        report.troubles.iter().map(|it| (it.place.as_str(), it.text.as_str())).collect();
+    let url = format!("http://harbour.example{path}");
+    let skipped = "its record in the replica is damaged; the page was skipped";
+    let counted = "1 damaged record of the replica was skipped";
+    assert_eq!(said, [(url.as_str(), skipped), (&SITE[..SITE.len() - 1], counted)], "{context}");
+}
+
+const COLUMNS: [&str; 6] = ["title", "modified", "digest", "source", "withheld", "first_seen"];
+
+#[tokio::test]
+async fn crawl_by_sitemap_skips_a_damaged_row_and_goes_on() {
+    for column in COLUMNS {
+        let copy = Copy::new(Bay::new());
+        let bay = &copy.bay;
+        bay.sitemap(&[], &["/a", "/b", "/c"]);
+        for path in ["/a", "/b", "/c"] {
+            bay.html(path, &body(path, "Text."));
+        }
+        copy.sync().await;
+        copy.damage_row("/a", column);
+        // Rules that every row is held against, a change, a new and a lost page.
+        bay.robots("user-agent: *\ndisallow: /d\n");
+        bay.sitemap(&[], &["/a", "/b", "/new"]);
+        bay.html("/b", &body("/b", "Another text.")).html("/new", &body("/new", "Text."));
+        let report = copy.sync().await;
+        assert_skipped(&report, "/a", column);
+        let counts = (report.added, report.changed, report.removed);
+        assert_eq!(counts, (1, 1, 1), "{column}: {report:?}");
+        assert!(copy.line("/b").unwrap().unwrap().contains("Another text."));
+        // The damaged row is still reported by readers.
+        assert!(copy.is_damaged("/a"), "{column}");
+    }
+}
+
+#[tokio::test]
+async fn crawl_by_links_skips_a_damaged_row_and_goes_on() {
+    for column in COLUMNS {
+        let copy = Copy::new(Bay::new());
+        let bay = &copy.bay;
+        bay.html("/", &body("Home", "Text <a href=/a>a</a> <a href=/b>b</a>."));
+        bay.html("/a", &body("/a", "Text.")).html("/b", &body("/b", "Text."));
+        copy.sync().await;
+        copy.damage_row("/a", column);
+        bay.html("/b", &body("/b", "Another text."));
+        let report = copy.sync().await;
+        assert_skipped(&report, "/a", column);
+        assert_eq!(report.changed, 1, "{column}: {report:?}");
+    }
+}
+
+#[tokio::test]
+async fn narrower_scope_skips_a_damaged_row() {
+    let copy = Copy::new(Bay::new());
+    copy.bay.sitemap(&[], &["/a", "/b"]);
+    copy.bay.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
+    copy.sync().await;
+    copy.damage_row("/a", "title");
+    let rules = rutter_sync::ScopeRules { exclude: vec!["/b".into()], ..Default::default() };
+    let scope = rutter_sync::Scope::new(rules).unwrap();
+    let options = Options { scope, ..Options::default() };
+    let store = Arc::clone(&copy.store) as Arc<dyn Store>;
+    let visitor = copy.bay.visitor_of(store, Bay::settings(), options);
+    let report = visitor.visit(&Url::parse(SITE).unwrap(), &()).await.unwrap();
+    assert_skipped(&report, "/a", "scope");
+    assert_eq!(copy.line("/b").unwrap(), None);
+}
+
+#[tokio::test]
+async fn damaged_validators_cost_requests_and_end_no_sync() {
+    let copy = Copy::new(Bay::new());
+    let bay = &copy.bay;
+    bay.sitemap(&[], &["/a", "/b", "/lost"]);
+    let dated = "<meta name=robots content=\"unavailable_after: 2027-02-01\">";
+    bay.html("/a", &format!("{dated}{}", body("A", "Text of A.")));
+    bay.html("/b", &body("B", "Text of B."));
+    bay.server.route("/lost", [Reply::status(404)]);
+    copy.sync().await;
+    let database = rusqlite::Connection::open(&copy.path).unwrap();
+    let n_marks = database.execute("UPDATE validator SET checked = '2027-01-09T00:00:00Z'", []);
+    assert!(4 < n_marks.unwrap());
+    let report = copy.sync().await;
+    assert_eq!((report.worst(), report.is_quiet()), (None, true), "{report:?}");
+    assert!(!copy.audit().await.is_bad());
+    // The date of the page is known again.
+    bay.clock.advance(std::time::Duration::from_hours(24 * 30));
+    copy.sync().await;
+    assert_eq!(copy.line("/a").unwrap(), None);
+    let publisher = copy.store.publishers().unwrap()[0].id;
+    let left_out = rutter_sync::left_out(copy.store.as_ref(), publisher, None, 9).unwrap();
+    assert_eq!(left_out.len(), 1);
 }

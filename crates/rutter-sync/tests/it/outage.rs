@@ -1,4 +1,4 @@
-//! An announced sitemap that fails is waited for.
+//! An announced sitemap that fails is waited for; one that is refused is not.
 
 use std::time::Duration;
 
@@ -51,4 +51,84 @@ async fn announced_sitemap_that_is_not_there_is_not_waited_for() {
     bay.server.route("/list.xml", [Reply::status(404)]);
     bay.visit().await;
     assert_eq!(bay.paths(), ["/", "/a", "/b"]);
+}
+
+/// The reason that the report gives for a sitemap that was not read.
+fn reason<'r>(report: &'r rutter_sync::Report, url: &str) -> &'r str {
+    let trouble = report.troubles.iter().find(|trouble| trouble.place == url);
+    &trouble.unwrap_or_else(|| panic!("{report:?}")).text
+}
+
+#[tokio::test] // D64
+async fn announced_sitemap_that_is_refused_is_not_waited_for() {
+    for (robots, url, wanted) in [
+        (
+            "user-agent: *\ndisallow: /list.xml\nsitemap: http://harbour.example/list.xml\n",
+            "http://harbour.example/list.xml",
+            "robots.txt forbids it",
+        ),
+        (
+            "user-agent: *\nallow: /\nsitemap: http://harbour.example:25/list.xml\n",
+            "http://harbour.example:25/list.xml",
+            "port 25 is blocked",
+        ),
+    ] {
+        let bay = Bay::new();
+        linked(&bay);
+        bay.robots(robots);
+        let report = bay.visit().await;
+        assert_eq!(bay.paths(), ["/", "/a", "/b"], "{report:?}");
+        assert_eq!(report.worst(), None, "{report:?}");
+        assert!(reason(&report, url).starts_with(wanted), "{report:?}");
+    }
+}
+
+#[tokio::test] // D64
+async fn usual_sitemap_is_read_where_every_announced_one_is_refused() {
+    let bay = Bay::new();
+    linked(&bay);
+    bay.robots("user-agent: *\nallow: /\nsitemap: http://harbour.example:25/list.xml\n");
+    bay.sitemap(&[], &["/b"]);
+    let report = bay.visit().await;
+    assert_eq!(bay.paths(), ["/b"], "{report:?}");
+    assert!(reason(&report, "http://harbour.example:25/list.xml").starts_with("port 25"));
+}
+
+#[tokio::test] // D64
+async fn announced_sitemap_that_answers_4xx_is_not_waited_for() {
+    let bay = Bay::new();
+    linked(&bay);
+    bay.server.route("/list.xml", [Reply::status(403)]);
+    let report = bay.visit().await;
+    assert_eq!(bay.paths(), ["/", "/a", "/b"], "{report:?}");
+    assert_eq!(reason(&report, "http://harbour.example/list.xml"), NOT_READ);
+    // One that was read before may come back.
+    let bay = Bay::new();
+    linked(&bay);
+    let list = crate::bay::urlset("<url><loc>http://harbour.example/a</loc></url>");
+    bay.file("/list.xml", "application/xml", list);
+    bay.visit().await;
+    bay.server.route("/list.xml", [Reply::status(403)]);
+    bay.clock.advance(Duration::from_hours(25));
+    let report = bay.visit().await;
+    assert_eq!(report.worst(), Some(Kind::Network), "{report:?}");
+    assert_eq!(bay.paths(), ["/a"]);
+}
+
+const NOT_READ: &str = "status 403; it is not known which pages it lists";
+
+#[tokio::test] // D64
+async fn sitemap_of_an_https_site_is_requested_by_https() {
+    let bay = Bay::with_tls();
+    linked(&bay);
+    bay.robots("user-agent: *\nallow: /\nsitemap: http://harbour.example/list.xml\n");
+    let list = crate::bay::urlset("<url><loc>https://harbour.example/a</loc></url>");
+    bay.file("/list.xml", "application/xml", list);
+    let report = bay.visit_by_tls().await;
+    let pages: Vec<String> = bay.seen().into_iter().map(|(url, ..)| url).collect();
+    assert_eq!(pages, ["https://harbour.example/a"], "{report:?}");
+    assert_eq!(report.worst(), None, "{report:?}");
+    let (url, finding) = &report.findings[0];
+    assert_eq!((url.as_str(), finding.rule.code), ("http://harbour.example/list.xml", "DC001"));
+    assert_eq!(finding.detail, "plain http; requested by https instead");
 }

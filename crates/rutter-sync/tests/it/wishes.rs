@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use rutter_store::{Store, Withheld};
+use rutter_store::{ChangeKind, Store, Withheld};
 use rutter_sync::TrainingTerms;
 use rutter_testkit::server::Reply;
 
-use crate::bay::{Bay, body};
+use crate::bay::{Bay, body, urlset};
 
 fn withheld(bay: &Bay, path: &str) -> Option<Withheld> {
     bay.store.page(&format!("http://harbour.example{path}")).unwrap().unwrap().withheld
@@ -82,4 +82,66 @@ async fn training_that_is_forbidden_is_known_to_the_replica() {
     bay.clock.advance(Duration::from_hours(25));
     bay.visit().await;
     assert_eq!([trains("/docs/b"), trains("/c")], [None, None]);
+}
+
+/// The head of a page that is not to be used from a day of January 2027 on.
+fn until(day: u32) -> String {
+    format!("<meta name=robots content=\"unavailable_after: 2027-01-{day:02}T00:00:00Z\">")
+}
+
+#[tokio::test] // D58
+async fn content_is_withheld_when_the_date_of_unavailable_after_passes() {
+    let bay = Bay::new();
+    let entry = |path: &str| {
+        let lastmod = "<lastmod>2027-01-01T00:00:00Z</lastmod>";
+        format!("<url><loc>http://harbour.example{path}</loc>{lastmod}</url>")
+    };
+    let urls = ["/meta", "/tag", "/open"].map(entry).concat();
+    let urls = format!("{urls}<url><loc>http://harbour.example/undated</loc></url>");
+    bay.file("/sitemap.xml", "application/xml", urlset(&urls));
+    for path in ["/meta", "/undated"] {
+        bay.html(path, &format!("{}{}", until(12), body("T", "Text of this page.")));
+    }
+    bay.html("/open", &body("T", "Text of an open page."));
+    let reply = Reply::ok("text/html", format!("<html lang=en>{}", body("T", "Text of a tag.")));
+    let tag = "unavailable_after: 12 Jan 2027 00:00:00 GMT";
+    bay.server.route("/tag", [reply.with("X-Robots-Tag", tag)]);
+    let paths = ["/meta", "/tag", "/undated"];
+    for _ in 0..2 {
+        bay.visit().await;
+        assert_eq!(paths.map(|path| withheld(&bay, path)), [None; 3]);
+        bay.clock.advance(Duration::from_hours(24));
+    }
+    // It is the 12th. Nothing says that the pages changed.
+    let n = bay.server.seen().len();
+    let report = bay.visit().await;
+    assert_eq!(paths.map(|path| withheld(&bay, path)), [Some(Withheld::Consent); 3], "{report:?}");
+    assert_eq!(withheld(&bay, "/open"), None);
+    assert_eq!(report.withheld, 3);
+    let asked = bay.asked(n);
+    assert!(!asked.iter().any(|path| path == "/meta" || path == "/tag"), "{asked:?}");
+    let events = bay.store.changes_since(None, 100).unwrap().events;
+    assert_eq!(events.iter().filter(|it| it.kind == ChangeKind::Withheld).count(), 3);
+    // The next sync is quiet.
+    bay.clock.advance(Duration::from_hours(1));
+    assert!(bay.visit().await.is_quiet());
+    // A later date brings the content back.
+    bay.html("/undated", &format!("{}{}", until(20), body("T", "Text of this page.")));
+    bay.visit().await;
+    assert_eq!(withheld(&bay, "/undated"), None);
+    bay.clock.advance(Duration::from_hours(24 * 9));
+    bay.visit().await;
+    assert_eq!(withheld(&bay, "/undated"), Some(Withheld::Consent));
+}
+
+#[tokio::test] // D58
+async fn content_is_withheld_at_its_date_where_the_site_is_down() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/meta"]);
+    bay.html("/meta", &format!("{}{}", until(12), body("T", "Text of this page.")));
+    bay.visit().await;
+    bay.clock.advance(Duration::from_hours(72));
+    bay.server.route("/robots.txt", [Reply::status(503)]);
+    bay.try_visit().await.unwrap_err();
+    assert_eq!(withheld(&bay, "/meta"), Some(Withheld::Consent));
 }

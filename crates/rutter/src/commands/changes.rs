@@ -1,10 +1,14 @@
 //! `rutter changes`: what happened to the pages of a replica, as JSON Lines,
 //! for whoever keeps a copy elsewhere.
 //!
+//! Damaged events are reported on stderr, the others are printed, and the exit
+//! code is 4.
+//!
 //! The last line is always a cursor, so that whoever reads has one way to go
 //! on: from the last cursor that was seen.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use rutter_fetch::Url;
 use rutter_finding::quoted;
@@ -77,8 +81,12 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     loop {
         let changes = store.changes_since(cursor, PIECE)?;
         let n_events = changes.events.len();
+        let mut damaged = changes.damaged.iter().peekable();
         for (at, change) in changes.events.iter().enumerate() {
             let here = Cursor { seq: change.seq, ..changes.next };
+            while let Some(range) = damaged.next_if(|range| *range.start() < change.seq) {
+                printer.damaged(range, out);
+            }
             if is_wanted(change.publisher) {
                 printer.event(change, here, out)?;
                 left -= 1;
@@ -88,6 +96,7 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
                 return Ok(printer.damages.exit(out));
             }
         }
+        damaged.for_each(|range| printer.damaged(range, out));
         cursor = Some(changes.next);
         if !changes.has_more {
             end(changes.next, false, out)?;
@@ -107,6 +116,18 @@ struct Printer<'p> {
 }
 
 impl Printer<'_> {
+    /// Reports events that are damaged or missing.
+    fn damaged(&mut self, range: &RangeInclusive<u64>, out: &mut Output) {
+        let (first, last) = (range.start(), range.end());
+        let name = if first == last {
+            format!("event {first}")
+        } else {
+            format!("events {first} to {last}")
+        };
+        let what = "the history is not as it was written".to_owned();
+        self.damages.note(&DamagedPage { publisher: PublisherId(0), url: name, what }, out);
+    }
+
     fn event(&mut self, change: &Change, cursor: Cursor, out: &mut Output) -> anyhow::Result<()> {
         if change.kind == ChangeKind::Forgotten {
             let object = json!({

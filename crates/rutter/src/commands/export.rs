@@ -21,7 +21,9 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
 use rutter_scp::folder_of;
-use rutter_store::{Cursor, Publisher, PublisherId, Selection, Storage, Store};
+use rutter_store::{
+    Cursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection, Storage, Store,
+};
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
 
@@ -254,6 +256,7 @@ impl Job<'_> {
         let mut arc = ArcLane::new(self.store);
         let training: BTreeMap<PublisherId, TrainingTerms> =
             self.publishers.iter().map(|it| (it.id, TrainingTerms::of(it))).collect();
+        let before = self.page_totals()?;
         let mut n_pages = 0;
         let mut n_damaged = 0;
         while let Some(page) = pages.next_page()? {
@@ -266,9 +269,15 @@ impl Job<'_> {
                 }
             };
             let site = self.publishers.iter().find(|publisher| publisher.id == row.publisher);
-            let trains = match training.get(&row.publisher) {
-                Some(training) => training.allows(self.store, &row.url)?,
-                None => None,
+            let trains = training.get(&row.publisher);
+            let trains = match trains.map(|it| it.allows(self.store, &row.url)).transpose() {
+                Err(QueryError::Storage(Storage::Damaged(what))) => {
+                    n_damaged += 1;
+                    let (publisher, url) = (row.publisher, row.url);
+                    damages.note(&DamagedPage { publisher, url, what }, out);
+                    continue;
+                }
+                trains => trains?.flatten(),
             };
             let terms = Terms::of(&row, arc.of(&row)?.as_ref(), trains);
             let site = site.map_or("", |publisher| publisher.origin.as_str());
@@ -278,38 +287,46 @@ impl Job<'_> {
             sink.page(&Columns { site, row: &row, terms: &terms, line, view })?;
             n_pages += 1;
         }
-        let mut is_still = true;
+        // Counted before the history is read: a sync that commits later is then
+        // seen by one of the two.
+        let after = self.page_totals()?;
+        let mut is_still = before == after;
         let mut cursor = begun;
         loop {
             let changes = self.store.changes_since(Some(cursor), 1_000)?;
             let is_of_us = |id| publisher.is_none_or(|publisher| publisher == id);
             is_still &= !changes.events.iter().any(|event| is_of_us(event.publisher));
+            if let Some(range) = changes.damaged.first() {
+                let text =
+                    format!("event {} of the history is not as it was written", range.start());
+                return Err(Storage::Damaged(text).into());
+            }
             cursor = changes.next;
             if changes.has_more && is_still {
                 continue;
             }
             if is_still && section.is_none() {
-                self.count(n_pages + n_damaged)?;
+                self.count(after, n_pages + n_damaged)?;
             }
             return Ok((n_pages, begun, is_still));
         }
     }
 
+    /// Numbers of pages of each publisher; pages without content come and go
+    /// without an event.
+    fn page_totals(&self) -> anyhow::Result<Vec<Option<PageTotals>>> {
+        let totals = self.publishers.iter().map(|it| self.store.page_totals(it.id));
+        Ok(totals.collect::<Result<_, _>>()?)
+    }
+
     /// Compares the number of pages that were read with the number there are:
     /// damage may hide pages.
-    fn count(&self, n_read: u64) -> anyhow::Result<()> {
-        let mut n_pages = 0;
-        for publisher in self.publishers {
-            // Counted again: pages without content may have come meanwhile.
-            let publisher = self.store.publisher(&publisher.origin)?;
-            let Some(publisher) = publisher else { return Ok(()) };
-            n_pages += publisher.pages;
-            if !self.args.withheld {
-                let census = self.store.census(publisher.id)?;
-                let withheld = census.iter().filter(|it| it.withheld.is_some());
-                n_pages = n_pages.saturating_sub(withheld.map(|it| it.pages).sum());
-            }
-        }
+    fn count(&self, totals: Vec<Option<PageTotals>>, n_read: u64) -> anyhow::Result<()> {
+        let wanted = |it: PageTotals| match self.args.withheld {
+            true => it.pages,
+            false => it.pages.saturating_sub(it.withheld),
+        };
+        let n_pages: u64 = totals.into_iter().flatten().map(wanted).sum();
         if n_read < n_pages {
             let lost =
                 format!("{} of {n_pages} cannot be found", counted(n_pages - n_read, "page"));
@@ -340,4 +357,79 @@ fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder_of(path))?.sync_all()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use rutter_page::{Judge, PageLimits};
+    use rutter_store::{
+        Begin, Finish, Item, Lease, Mode, Options, Quota, Source, SqliteStore, Withheld,
+    };
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn add(store: &dyn Store, lease: &Lease, day: u32, path: &str, withheld: Option<Withheld>) {
+        let now = Timestamp::parse(&format!("2027-01-{day:02}T00:00:00Z")).unwrap();
+        let (section, mode, source) = ("all", Mode::Visit, Source::Html);
+        let begin = Begin { section, mode, generated: now, source, quota: Quota::USUAL, now };
+        let mut staging = store.stage(lease, begin).unwrap();
+        let line = format!(
+            "{{\"url\":\"https://harbour.example{path}\",\"title\":\"T\",\"description\":\"D\",\
+             \"modified\":\"2027-01-01T00:00:00Z\",\"language\":\"en\",\
+             \"content\":[{{\"type\":\"text\",\"text\":\"Text.\"}}]}}"
+        );
+        let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
+        staging.add(&Item { withheld, ..Item::of_page(&page, &line) }).unwrap();
+        staging.commit(&Finish::plain()).unwrap();
+    }
+
+    /// A sink beside which a sync commits when it gets its last page.
+    struct Interrupted<'i> {
+        left: u32,
+        commit: &'i dyn Fn(),
+    }
+
+    impl Sink for Interrupted<'_> {
+        fn page(&mut self, _columns: &Columns<'_>) -> anyhow::Result<()> {
+            self.left -= 1;
+            if self.left == 0 {
+                (self.commit)();
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pages_that_a_sync_adds_meanwhile_are_no_damage() {
+        // A page without content is in no event of the history.
+        for (withheld, arguments) in [
+            (Some(Withheld::Consent), &["export", "--format", "jsonl", "--withheld"][..]),
+            (None, &["export", "--format", "jsonl"][..]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("replica.db");
+            let store = SqliteStore::open(&path, Options::default()).unwrap();
+            let publisher = store.register("https://harbour.example", &[], "").unwrap();
+            let time = |text| Timestamp::parse(text).unwrap();
+            let until = time("2027-02-01T00:00:00Z");
+            let lease = store.lease(publisher, time("2027-01-01T00:00:00Z"), until).unwrap();
+            add(&store, &lease, 1, "/m", None);
+            add(&store, &lease, 1, "/n", None);
+            let args = Line::parse_from(arguments).args;
+            let publishers = store.publishers().unwrap();
+            let job = Job { args: &args, store: &store, publishers: &publishers };
+            let commit = || add(&store, &lease, 2, "/a", withheld);
+            let mut sink = Interrupted { left: 2, commit: &commit };
+            let (mut damages, mut out) = (Damages::default(), Output::new(output::Chatter::Quiet));
+            let (n_pages, _, is_still) = job.walk(&mut sink, &mut damages, &mut out).unwrap();
+            assert_eq!((n_pages, is_still), (2, false), "{arguments:?}");
+        }
+    }
 }

@@ -2,10 +2,13 @@
 //!
 //! Input: a site of the replica. Deletes its pages, history, records, index entries and downloads,
 //! and rewrites the file, so that nothing of them is left in free space.
-//! Rejects sites that the replica does not have, and sites that are being synced.
+//! A site that was forgotten before may be named again: what an interrupted erasure left is
+//! removed. Rejects sites that the replica never had, and sites that are being synced.
 
+use rutter_fetch::Url;
 use rutter_finding::visible;
-use rutter_store::{SiteRecords, Store};
+use rutter_page::Timestamp;
+use rutter_store::{Erased, Forgotten, SiteRecords, SqliteStore, Store};
 use serde_json::json;
 
 use crate::commands::{counted, now};
@@ -35,24 +38,57 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 
 fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open_to_write()?;
-    let publisher = SiteArgs::named(&args.site, &store)?;
     let now = now()?;
+    let publisher = match SiteArgs::named(&args.site, &store) {
+        Ok(publisher) => publisher,
+        Err(error) => {
+            let Some(forgotten) = forgotten(&args.site, &store)? else { return Err(error) };
+            let erased = Erased { pages: 0, is_scrubbed: store.scrub()? };
+            rutter_sync::remove_spool(&args.store.spools(), &forgotten.origin)?;
+            let done = format!("already forgotten at {}", forgotten.at);
+            return report(args, &forgotten.origin, now, erased, &done, out);
+        }
+    };
     let lease = store.lease(publisher.id, now, now.plus_seconds(LEASE))?;
     let erased = store.erase(lease, now)?;
     // Downloads that were not applied yet are content, too.
     rutter_sync::remove_spool(&args.store.spools(), &publisher.origin)?;
+    let done = format!("forgotten, {} deleted", counted(erased.pages, "page"));
+    report(args, &publisher.origin, now, erased, &done, out)
+}
+
+/// The record of a site that was erased before.
+fn forgotten(site: &str, store: &SqliteStore) -> anyhow::Result<Option<Forgotten>> {
+    let mut forgotten = store.forgotten()?;
+    for scheme in ["", "https://", "http://"] {
+        let Ok(url) = Url::parse(&format!("{scheme}{site}")) else { continue };
+        let origin = url.origin().ascii_serialization();
+        if let Some(at) = forgotten.iter().position(|it| it.origin == origin) {
+            return Ok(Some(forgotten.swap_remove(at)));
+        }
+    }
+    Ok(None)
+}
+
+fn report(
+    args: &Args,
+    origin: &str,
+    now: Timestamp,
+    erased: Erased,
+    done: &str,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
     if args.json {
         let object = json!({
             "version": 1,
-            "site": publisher.origin,
+            "site": origin,
             "pages": erased.pages,
             "at": now,
             "scrubbed": erased.is_scrubbed,
         });
         out.exact(&object.to_string())?;
     } else {
-        let (site, pages) = (visible(&publisher.origin), counted(erased.pages, "page"));
-        writeln!(out.summary(), "{site}: forgotten, {pages} deleted")?;
+        writeln!(out.summary(), "{}: {done}", visible(origin))?;
     }
     if !erased.is_scrubbed {
         out.warn(

@@ -4,18 +4,91 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use rutter_store::{Options, SqliteStore};
+use rutter_page::Timestamp;
+use rutter_store::{Options, SqliteStore, Store, Validator};
 
 use crate::replica::{make, rutter, said};
 
-const READERS: [&[&str]; 6] = [
+const READERS: [&[&str]; 8] = [
     &["export", "--format", "jsonl"],
     &["export", "--format", "csv"],
     &["get", "https://harbour.example/docs/tides-api.html", "--format", "json"],
     &["changes", "--content", "text"],
     &["list", "--format", "jsonl", "--withheld"],
     &["search", "tide"],
+    &["entities", "--format", "jsonl"],
+    &["list", "--left-out", "--format", "jsonl"],
 ];
+
+/// Lists some URLs as left out, as a crawl does.
+fn note_left_out(store: &SqliteStore) {
+    let time = |text| Timestamp::parse(text).unwrap();
+    let publisher = store.publisher("https://harbour.example").unwrap().unwrap().id;
+    let (now, until) = (time("2026-10-07T00:00:00Z"), time("2026-10-08T00:00:00Z"));
+    let lease = store.lease(publisher, now, until).unwrap();
+    for n in 0..40 {
+        let url = format!("out:https://harbour.example/files/{n}.pdf");
+        let etag = Some("media-type:application/pdf".to_owned());
+        store
+            .remember(&lease, &Validator { url, etag, last_modified: None, checked: now })
+            .unwrap();
+    }
+    store.release(lease).unwrap();
+}
+
+/// Changes a table by hand, as a faulty disk might.
+fn hurt(path: &Path, damage: &str) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    assert_eq!(connection.execute(damage, []).unwrap(), 1, "{damage}");
+}
+
+#[test]
+fn changed_entities_and_left_out_urls_are_reported_as_damage() {
+    for (reader, damage) in [
+        (READERS[6], "UPDATE entity SET description = 'A band.'"),
+        (READERS[6], "UPDATE entity SET negative_tags = '[]'"),
+        (READERS[6], "DELETE FROM entity"),
+        (READERS[7], "UPDATE validator SET etag = 'status:404' WHERE url LIKE '%/7.pdf'"),
+        (
+            READERS[7],
+            "UPDATE validator SET url = replace(url, '/7.', '/x.') WHERE url LIKE '%/7.pdf'",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replica.db");
+        note_left_out(&make(&path));
+        let (code, data, _) = read(folder.path(), reader);
+        assert!(code == 0 && !data.is_empty(), "{reader:?}");
+        hurt(&path, damage);
+        let (code, _, talk) = read(folder.path(), reader);
+        assert_eq!(code, 4, "{damage}: {talk}");
+    }
+}
+
+#[test]
+fn changes_go_on_behind_a_damaged_event() {
+    for damage in [
+        "UPDATE change SET url = 'https://harbour.example/other' WHERE seq = 3",
+        "UPDATE change SET kind = 'unknown' WHERE seq = 3",
+        "DELETE FROM change WHERE seq = 3",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("replica.db");
+        drop(make(&path));
+        let (_, all, _) = read(folder.path(), &["changes"]);
+        hurt(&path, damage);
+        let (code, data, talk) = read(folder.path(), &["changes"]);
+        assert_eq!(code, 4, "{damage}: {talk}");
+        assert!(talk.contains("event 3"), "{damage}: {talk}");
+        let expected: Vec<&str> =
+            all.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
+        assert_eq!(data.lines().collect::<Vec<_>>(), expected, "{damage}");
+        // A reader that is past it does not hear of it again.
+        let last: serde_json::Value = serde_json::from_str(expected[2]).unwrap();
+        let cursor = last["cursor"].as_str().unwrap();
+        assert_eq!(read(folder.path(), &["changes", "--since", cursor]).0, 0);
+    }
+}
 
 fn read(folder: &Path, reader: &[&str]) -> (i32, String, String) {
     said(&rutter(folder, &[reader, &["--store", "replica.db"]].concat()))
@@ -25,7 +98,7 @@ fn read(folder: &Path, reader: &[&str]) -> (i32, String, String) {
 fn a_flipped_bit_never_reaches_an_output_with_exit_0() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    drop(make(&path));
+    note_left_out(&make(&path));
     // The index is part of the file; it is made before the damage.
     read(folder.path(), READERS[5]);
     // Whoever writes last folds the log in.

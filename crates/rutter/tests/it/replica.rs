@@ -356,3 +356,34 @@ fn ours_whoever_follows_the_changes_has_the_pages() {
     let rows = rows.into_iter().map(|row| (row.url, row.digest.to_string()));
     assert_eq!(copy, rows.collect());
 }
+
+/// Where downloads of a site lie beside `replica.db`.
+fn spool_of(folder: &Path, origin: &str) -> std::path::PathBuf {
+    let name = rutter_page::Digest::of(origin.as_bytes()).to_string();
+    let name = name.rsplit(':').next().unwrap();
+    folder.join("replica.db.spool").join(&name[..32])
+}
+
+#[test]
+fn second_forget_removes_downloads_that_an_interrupted_one_left() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(make(&folder.path().join("replica.db")));
+    let spool = spool_of(folder.path(), "https://pier.example");
+    let forget =
+        || said(&rutter(folder.path(), &["forget", "pier.example", "--store", "replica.db"]));
+    fs::create_dir_all(&spool).unwrap();
+    let (code, data, talk) = forget();
+    assert!(code == 0 && data.contains("forgotten, 1 page deleted"), "{data}{talk}");
+    assert!(!spool.exists());
+    // As if the first one had been killed before it removed them.
+    fs::create_dir_all(&spool).unwrap();
+    fs::write(spool.join("all-1.scp"), "a download").unwrap();
+    let (code, data, talk) = forget();
+    assert_eq!((code, talk.as_str()), (0, ""), "{data}");
+    assert!(data.starts_with("https://pier.example: already forgotten"), "{data}");
+    assert!(!spool.exists());
+    // A site that was never here is still an error.
+    let (code, _, talk) =
+        said(&rutter(folder.path(), &["forget", "buoy.example", "--store", "replica.db"]));
+    assert!(code == 2 && talk.contains("the replica has no such site"), "{code} {talk}");
+}
