@@ -10,6 +10,7 @@ mod browser;
 mod clauses;
 mod deny;
 mod docs;
+mod features;
 mod fuzz;
 mod generators;
 mod growth;
@@ -42,6 +43,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   score [DIR...]   quality of extraction: the own set, or what the folders hold
   outside DIR      the same on pages the project never contains, with trafilatura beside us;
                    robots verdicts, sitemaps, schemas and SPXI indexes where the folder has them
+  features SET_DIR OUT_DIR   write the features of a set of pages, for training
   generators [NAME...]   sites of eight real generators: built, checked, addresses compared
                    (a long run: installs the generators the first time)
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", folder] => score::outside(folder),
+        ["features", set, out] => features::run_in(set, out),
         ["generators", rest @ ..] => generators::run_named(rest),
         ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),
