@@ -19,6 +19,7 @@ mod check;
 mod corpus;
 mod docsite;
 mod extract;
+mod features;
 mod load;
 mod logs;
 mod markers;
@@ -153,6 +154,13 @@ fn main() -> anyhow::Result<()> {
             let n_pages = value("--pages").and_then(|value| value.parse().ok());
             scale::run(n_pages.unwrap_or(1_000_000), value("--folder").map(PathBuf::from))
         }
+        Some("features") => {
+            let folders: Vec<PathBuf> = args.map(PathBuf::from).collect();
+            let [set, out] = folders.as_slice() else {
+                anyhow::bail!("usage: rutter-bench features SET_DIR OUT_DIR");
+            };
+            features::run(set, out)
+        }
         Some("score") => {
             let folders: Vec<PathBuf> = args.map(PathBuf::from).collect();
             score::run(&folders)
@@ -162,7 +170,7 @@ fn main() -> anyhow::Result<()> {
             score::texts(&PathBuf::from(list))
         }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | texts LIST | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | texts LIST | features SET_DIR OUT_DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
         ),
     }
 }

@@ -10,6 +10,7 @@ mod browser;
 mod clauses;
 mod deny;
 mod docs;
+mod features;
 mod fuzz;
 mod generators;
 mod growth;
@@ -46,6 +47,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   generators [--phrases | --replay] [NAME...]   build the same site with each generator and check
                    it; --phrases: required phrases in the Markdown twins; --replay: rebuilds and
                    edits (a long run: installs the generators the first time)
+  features SET_DIR OUT_DIR   write the features of a set of pages, for training
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
   schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
   bench [scp]      speed and memory of collections beside peers
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         ["interop"] => interop::run_all(),
         ["score", rest @ ..] => score::score(rest),
         ["outside", rest @ ..] => score::outside(rest),
+        ["features", set, out] => features::run_in(set, out),
         ["generators", rest @ ..] => generators::run_named(rest),
         ["agents", file, rest @ ..] => agents::run(file, rest.first().copied()),
         ["schemaorg", file] => schemaorg::run(file),

@@ -131,7 +131,10 @@ impl<'w> Walk<'w> {
     pub(crate) fn node(&mut self, at: u32) {
         let tag = self.dom.item(at).tag;
         if tag == Tag::Text {
-            return self.text(at);
+            if self.dropped.get(at as usize).is_none_or(Option::is_none) {
+                self.text(at);
+            }
+            return;
         }
         if self.is_left_out(at) {
             if tag.is_block() {

@@ -98,6 +98,13 @@ impl Dom {
         }
     }
 
+    /// The same for any item: an element adds nothing.
+    pub(crate) fn append_text(&self, at: u32, out: &mut String) {
+        if self.item(at).tag == Tag::Text {
+            self.append(at, out);
+        }
+    }
+
     /// The value of an attribute.
     pub(crate) fn attribute(&self, at: u32, name: &str) -> Option<&str> {
         self.attributes(at).find(|(found, _)| *found == name).map(|(_, value)| value)

@@ -10,10 +10,12 @@ use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, 
 use crate::address::Base;
 use crate::arena::Cut;
 use crate::blocks::Walk;
+use crate::classify::{Decision, Landmark, PageType, Subject, classify};
 use crate::dom::Dom;
 use crate::facts::{Annotated, Facts, PageLink};
 use crate::meta::Found;
 use crate::region::{self, Region};
+use crate::selector::Selector;
 use crate::space::{end_line, gap};
 use crate::survey::Survey;
 use crate::tag::Tag;
@@ -46,6 +48,19 @@ pub struct Options {
     pub limits: Limits,
     /// Whether to say why each part was kept or dropped.
     pub explain: bool,
+    /// What the owner of the site wants kept and dropped.
+    pub control: Control,
+}
+
+/// Parts of a page that its owner names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Elements that are the main content; nothing outside is kept.
+    pub main: Vec<Selector>,
+    /// Elements that are kept wherever they are.
+    pub keep: Vec<Selector>,
+    /// Elements that are dropped wherever they are; stronger than `keep`.
+    pub drop: Vec<Selector>,
 }
 
 impl Options {
@@ -60,6 +75,7 @@ impl Options {
             template: Use::Nothing,
             limits: Limits::USUAL,
             explain: false,
+            control: Control::default(),
         }
     }
 }
@@ -109,6 +125,8 @@ pub struct Extraction {
     pub charset: &'static str,
     /// From 0 to 1: how sure it is that the main content is the main content.
     pub confidence: f32,
+    /// What kind of page it is; none for Markdown.
+    pub page_type: Option<PageType>,
     /// The template version it was read with.
     pub template: Option<VersionId>,
     /// What is wrong with it.
@@ -233,14 +251,41 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
         findings.push(Finding::new(&rules::BROKEN_JSON_LD, Place::WHOLE, detail));
     }
     let mut survey = Survey::of(&dom);
+    let wanted = Wanted::of(&dom, &options.control, &mut findings);
+    let landmark = match wanted.main {
+        Some(roots) => Landmark::named(roots),
+        None => Landmark::of(&dom, &survey),
+    };
     let mut marked = vec![None; dom.items.len()];
     let template = mark(&dom, &survey, &options.template, &mut marked);
+    let repeated = unmark_landmark(&dom, &landmark, &mut marked);
     if template.is_some() {
         // What the site's pages share decides nothing about the rest.
         survey.forget(&gone(&dom, &survey, &marked));
     }
-    let region = region::find(&dom, &survey, marked);
+    let rules = region::find(&dom, &survey, marked);
+    let subject = Subject {
+        dom: &dom,
+        survey: &survey,
+        found: &found,
+        landmark: &landmark,
+        repeated: &repeated,
+        forced: &wanted.forced,
+        explain: options.explain,
+    };
+    let Decision { region, page_type, loss, why } = classify(&subject, rules);
+    if let Some(loss) = loss {
+        let detail = format!(
+            "{:.0} % of it; the largest part is {}: \"{}\"",
+            loss.share * 100.0,
+            loss.place,
+            loss.start
+        );
+        findings.push(Finding::new(&rules::MAIN_TEXT_DROPPED, Place::WHOLE, detail));
+    }
     let mut extraction = walk(Read { dom, survey, region, found }, options, findings);
+    extraction.page_type = Some(page_type);
+    extraction.why = why;
     extraction.template = template;
     extraction.charset = decoded.encoding.name();
     extraction
@@ -283,7 +328,6 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
         blocks = crate::blocks::with_links(blocks);
     }
     let whole = Whole::of(&dom, &survey, targets, &region, &base);
-    let why = if options.explain { explain(&dom, &region) } else { Vec::new() };
     let (confidence, is_script) = (region.confidence, dom.has_scripts);
     let asks_for_password = login::is_login(&dom, &survey);
     let has_main = dom.items.iter().any(|item| item.tag == Tag::Main);
@@ -297,7 +341,6 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     let (content, rich) = blocks.into_iter().unzip();
     let material = Material { found, content, rich, confidence, is_script, has_main };
     let mut extraction = assemble(material, whole, &base, options, findings);
-    extraction.why = why;
     extraction.facts.asks_for_password = asks_for_password;
     extraction
 }
@@ -315,6 +358,54 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
         let detail = format!("{} tags have more than {most}", dom.n_cut_tags);
         report(&rules::TOO_MANY_ATTRIBUTES, detail);
     }
+}
+
+/// What the owner's selectors match.
+struct Wanted {
+    main: Option<Vec<u32>>,
+    /// Elements to keep, then elements to drop.
+    forced: Vec<(u32, bool)>,
+}
+
+impl Wanted {
+    fn of(dom: &Dom, control: &Control, findings: &mut Vec<Finding>) -> Self {
+        let mut find = |selector: &Selector| {
+            let found = selector.find(dom);
+            if found.is_empty() {
+                let detail = format!("`{selector}`");
+                findings.push(Finding::new(&rules::SELECTOR_UNMATCHED, Place::WHOLE, detail));
+            }
+            found
+        };
+        let mut main: Vec<u32> = control.main.iter().flat_map(&mut find).collect();
+        main.sort_unstable();
+        main.dedup();
+        let mut forced = Vec::new();
+        for (selectors, is_kept) in [(&control.keep, true), (&control.drop, false)] {
+            let found = selectors.iter().flat_map(&mut find);
+            forced.extend(found.map(|at| (at, is_kept)));
+        }
+        Self { main: (!main.is_empty()).then_some(main), forced }
+    }
+}
+
+/// Takes back the template's marks inside the landmark: what repeats there is
+/// content unless the classifier doubts it. Returns the elements.
+fn unmark_landmark(
+    dom: &Dom,
+    landmark: &Landmark,
+    marked: &mut [Option<crate::verdict::Reason>],
+) -> Vec<u32> {
+    let mut repeated = Vec::new();
+    for root in &landmark.roots {
+        let range = dom.subtree(*root);
+        for (at, reason) in range.clone().zip(marked.iter_mut().skip(range.start as usize)) {
+            if reason.take().is_some() {
+                repeated.push(at);
+            }
+        }
+    }
+    repeated
 }
 
 /// Marks what the template says; names the version that said it.
@@ -433,6 +524,7 @@ fn assemble(
         hidden: whole.hidden,
         charset: "UTF-8",
         confidence,
+        page_type: None,
         template: None,
         findings,
         why: Vec::new(),
@@ -532,20 +624,4 @@ fn shorten(text: &str, most: usize) -> String {
     let short: String = cut.chars().take(most - 1).collect();
     let end = short.rfind(' ').filter(|end| most / 2 < *end).unwrap_or(short.len());
     format!("{}\u{2026}", short.get(..end).unwrap_or(&short).trim_end_matches([',', ';', ':', ' ']))
-}
-
-fn explain(dom: &Dom, region: &Region) -> Vec<Why> {
-    let mut out = Vec::new();
-    // The whole page, and what its template says is among it.
-    let survey = Survey::of(dom);
-    for (at, reason) in region.parts(dom, &survey) {
-        let path: Vec<String> = dom.ancestors(at).take(4).map(|up| dom.label(up)).collect();
-        let path = path.into_iter().rev().collect::<Vec<_>>().join(" > ");
-        let sum = survey.sum(dom, at);
-        let start: String = dom.words(at).chars().take(60).collect();
-        let is_kept = reason.is_none();
-        let reason = reason.map_or_else(|| "main content".to_owned(), |reason| reason.to_string());
-        out.push(Why { path, reason, is_kept, chars: sum.chars, start });
-    }
-    out
 }

@@ -24,7 +24,7 @@ hints! {
     CONTENT 0, NAV 1, SIDE 2, COMMENT 3, SHARE 4, RELATED 5, AD 6, NOTICE 7, FOOT 8, HEAD 9,
     META 10, PAGER 11, TOC 12, HIDDEN 13, SEARCH 14, AUTHOR 15, TAGS 16, CAPTION 17, STRONG 18,
     TEASER 19, ADMONITION 20, NUMBERS 21, BUTTONS 22, WIDGET 23, APPEAL 24, SLIDES 25,
-    LEAD 26, CREDIT 27,
+    LEAD 26, CREDIT 27, LIST 28, PRODUCT 29, FORUM 30, TITLE 31,
 }
 
 impl Hints {
@@ -36,6 +36,11 @@ impl Hints {
 
     pub(crate) const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
+    }
+
+    /// The set as bits, in the order of the constants.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
     }
 }
 
@@ -78,6 +83,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("text", Hints::CONTENT),
     // Ways elsewhere.
     ("breadcrumb", Hints::NAV.with(Hints::STRONG)),
+    ("crumbs", Hints::NAV.with(Hints::STRONG)),
     ("navigation", Hints::NAV),
     ("navbar", Hints::NAV.with(Hints::STRONG)),
     ("navheader", Hints::NAV.with(Hints::STRONG)),
@@ -287,6 +293,40 @@ const WORDS: &[(&str, Hints)] = &[
     ("line-number", Hints::NUMBERS),
     ("linenumber", Hints::NUMBERS),
     ("gutter", Hints::NUMBERS),
+    // Evidence for the type of a page; no rule drops by these.
+    ("list", Hints::LIST),
+    ("listing", Hints::LIST),
+    ("results", Hints::LIST),
+    ("grid", Hints::LIST),
+    ("feed", Hints::LIST),
+    ("archive", Hints::LIST),
+    ("items", Hints::LIST),
+    ("item", Hints::LIST),
+    ("card", Hints::LIST),
+    ("cards", Hints::LIST),
+    ("tile", Hints::LIST),
+    ("catalog", Hints::LIST),
+    ("collection", Hints::LIST),
+    ("product", Hints::PRODUCT),
+    ("price", Hints::PRODUCT),
+    ("sku", Hints::PRODUCT),
+    ("cart", Hints::PRODUCT),
+    ("shop", Hints::PRODUCT),
+    ("rating", Hints::PRODUCT),
+    ("review", Hints::PRODUCT),
+    ("specs", Hints::PRODUCT),
+    ("specification", Hints::PRODUCT),
+    ("thread", Hints::FORUM),
+    ("topic", Hints::FORUM),
+    ("message", Hints::FORUM),
+    ("answer", Hints::FORUM),
+    ("question", Hints::FORUM),
+    ("reply", Hints::FORUM),
+    ("replies", Hints::FORUM),
+    ("forum", Hints::FORUM),
+    ("title", Hints::TITLE),
+    ("headline", Hints::TITLE),
+    ("heading", Hints::TITLE),
 ];
 
 /// Bytes of the shortest word.

@@ -96,6 +96,11 @@ fn types(object: &Map<String, Value>) -> impl Iterator<Item = &str> {
     kinds.into_iter().map(|kind| kind.rsplit(['/', ':']).next().unwrap_or(kind))
 }
 
+/// Whether an object at the top of a block has a type that `is_wanted` accepts.
+pub(crate) fn has_type(blocks: &[JsonLd], is_wanted: impl Fn(&str) -> bool) -> bool {
+    objects(blocks).any(|object| types(object).any(&is_wanted))
+}
+
 /// The page's own objects, articles before web pages.
 fn own(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
     objects(blocks)

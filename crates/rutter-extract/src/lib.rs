@@ -30,6 +30,7 @@ mod address;
 mod arena;
 mod blocks;
 mod charset;
+mod classify;
 mod code;
 mod date;
 mod dom;
@@ -55,6 +56,7 @@ mod prune;
 mod region;
 pub mod rules;
 pub mod safety;
+mod selector;
 mod space;
 mod survey;
 mod table;
@@ -68,12 +70,17 @@ mod wishes;
 mod words;
 
 pub use charset::{decoded, is_charset, is_text};
-pub use extraction::{Extraction, LinkBlocks, Options, Use, Why, facts, html};
+#[doc(hidden)]
+pub use classify::dump::{Dump, dump};
+pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
+pub use classify::{PageType, model_version};
+pub use extraction::{Control, Extraction, LinkBlocks, Options, Use, Why, facts, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
 pub use honesty::honesty;
 pub use markdown::markdown;
 pub use merge::merged;
 pub use navigation::{NavLink, navigation};
+pub use selector::{Selector, SelectorError};
 pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
 pub use wishes::{Refusal, Wishes};
 

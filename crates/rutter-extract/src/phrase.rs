@@ -280,6 +280,23 @@ const DATES: &[&str] = &[
     "zaktualizowan",
 ];
 
+/// How lines begin that name who wrote something.
+const BYLINES: &[&str] = &[
+    "by ",
+    "written by",
+    "posted by",
+    "author:",
+    "author ",
+    "von ",
+    "autor:",
+    "autor ",
+    "por ",
+    "par ",
+    "di ",
+    "door ",
+    "text:",
+];
+
 /// Phrases by their first letter; few letters share a place.
 type Index = Vec<Vec<&'static str>>;
 
@@ -312,6 +329,12 @@ pub(crate) fn is_appeal(text: &str) -> bool {
 /// Whether a line names the owner of a picture.
 pub(crate) fn is_credit(text: &str) -> bool {
     static INDEX: LazyLock<Index> = LazyLock::new(|| index(CREDITS));
+    starts_with(text, &INDEX)
+}
+
+/// Whether a line names who wrote something.
+pub(crate) fn is_byline(text: &str) -> bool {
+    static INDEX: LazyLock<Index> = LazyLock::new(|| index(BYLINES));
     starts_with(text, &INDEX)
 }
 

@@ -231,7 +231,7 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
 }
 
 /// Whether an element is the contents of this very page.
-fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
+pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if !matches!(
         dom.item(at).tag,
         Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details

@@ -24,40 +24,6 @@ pub(crate) struct Region {
     pub(crate) confidence: f32,
 }
 
-impl Region {
-    /// The parts of a page, each with the reason it was dropped for.
-    pub(crate) fn parts(&self, dom: &Dom, survey: &Survey) -> Vec<(u32, Option<Reason>)> {
-        let mut parts = Vec::new();
-        let mut at = 0;
-        while at < dom.len() {
-            let item = dom.item(at);
-            if item.tag == Tag::Text || survey.sum(dom, at).chars == 0 {
-                at = if item.tag == Tag::Text { at + 1 } else { item.end };
-                continue;
-            }
-            if let Some(Some(reason)) = self.dropped.get(at as usize) {
-                parts.push((at, Some(*reason)));
-                at = item.end;
-                continue;
-            }
-            if self.roots.contains(&at) {
-                parts.push((at, None));
-            } else if !self
-                .roots
-                .iter()
-                .any(|root| dom.subtree(at).contains(root) || dom.subtree(*root).contains(&at))
-                && item.tag.is_block()
-            {
-                parts.push((at, Some(Reason::Outside)));
-                at = item.end;
-                continue;
-            }
-            at += 1;
-        }
-        parts
-    }
-}
-
 /// Finds the main content; `marked` says what is known not to be.
 pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
     let Some(body) = dom.body else {

@@ -86,4 +86,14 @@ rutter_finding::rules! {
         "page takes more work to read than the limit",
         "Everything after the limit is missing.",
         "Close the elements that are left open, or split the page.";
+    /// Text inside the main landmark that was not kept.
+    MAIN_TEXT_DROPPED = "HT019" "main-text-dropped" (advice, "D45")
+        "a large part of the text in the page's main element was dropped",
+        "Readers of the machine-readable layers do not get it.",
+        "Look at `rutter extract --explain`; move what is not content out of the main element.";
+    /// A selector of the owner that matches nothing.
+    SELECTOR_UNMATCHED = "HT020" "selector-unmatched" (advice, "D45")
+        "selector matches no element of the page",
+        "The part it names is not kept or dropped as wanted.",
+        "Correct the selector, or limit it to the pages that have the element.";
 }

@@ -76,6 +76,11 @@ impl Marks {
         self.0 & any.0 != 0
     }
 
+    /// 1 where the mark is set, for features.
+    pub(crate) fn value(self, mark: Self) -> f32 {
+        if self.has(mark) { 1.0 } else { 0.0 }
+    }
+
     fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

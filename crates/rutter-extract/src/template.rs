@@ -228,7 +228,8 @@ impl Version {
         for line in pages.iter().flat_map(|page| &page.lines) {
             *counts.entry(line.whole).or_default() += 1;
         }
-        let fewest = FEWEST_PAGES.max((pages.len() * 2).div_ceil(5));
+        // On most pages: what some share may be a section of their texts.
+        let fewest = FEWEST_PAGES.max(pages.len() / 2 + 1);
         let lines = counts.iter().filter(|(_, n)| fewest <= **n).map(|(line, _)| *line);
         let lines: Vec<u64> = lines.take(MOST_HASHES).collect();
         if lines.is_empty() {

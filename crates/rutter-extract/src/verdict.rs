@@ -20,8 +20,10 @@ pub(crate) enum Reason {
     Cards,
     /// It is the same on other pages of the site.
     Template,
-    /// It lies outside the region.
-    Outside,
+    /// The classifier says so.
+    Classifier,
+    /// The owner of the site says so.
+    Owner,
 }
 
 /// What a name can say.
@@ -80,6 +82,46 @@ impl Named {
     }
 }
 
+impl Reason {
+    /// Whether what is dropped for this reason is hardly ever content: fewer than
+    /// 2 of 100 labelled segments of the training sets are.
+    pub(crate) fn is_sure(self) -> bool {
+        use Named::{Buttons, Contents, Footer, Header, Pager, Search, Share};
+        match self {
+            Self::Element | Self::Owner => true,
+            Self::Name(name) => {
+                matches!(name, Buttons | Contents | Footer | Header | Pager | Search | Share)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same inside the main landmark, where elements say less.
+    pub(crate) fn is_sure_in_landmark(self) -> bool {
+        use Named::{Buttons, Contents, Pager, Share};
+        matches!(self, Self::Name(Buttons | Contents | Pager | Share))
+    }
+
+    /// Whether the reason is what something is, rather than what it looks like.
+    pub(crate) fn is_named(self) -> bool {
+        matches!(self, Self::Element | Self::Line | Self::Name(_))
+    }
+
+    /// A number for the classifier, from 1; below 128.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Template => 1,
+            Self::Links => 2,
+            Self::Line => 3,
+            Self::Cards => 4,
+            Self::Element => 5,
+            Self::Name(name) => 6 + name as u8,
+            Self::Classifier => 64,
+            Self::Owner => 65,
+        }
+    }
+}
+
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -89,7 +131,8 @@ impl std::fmt::Display for Reason {
             Self::Line => "a line about the page or another one",
             Self::Cards => "one of several boxes that show off other pages",
             Self::Template => "the same on other pages of the site",
-            Self::Outside => "outside the main content",
+            Self::Classifier => "unlike main content",
+            Self::Owner => "dropped by the owner",
         })
     }
 }
@@ -322,7 +365,8 @@ pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Ve
     is_gone
 }
 
-fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
+/// The place of the first element that is dropped.
+pub(crate) fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
     let found = dropped.iter().position(Option::is_some)?;
     u32::try_from(found).ok()
 }

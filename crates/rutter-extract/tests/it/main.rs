@@ -9,6 +9,7 @@ mod dates;
 mod harbour;
 mod limits;
 mod properties;
+mod rails;
 mod schema;
 mod templates;
 mod visible;

@@ -161,3 +161,36 @@ fn part<'b>(block: &'b Block<'_>, part: u32) -> Option<&'b str> {
         _ => None,
     }
 }
+
+proptest! {
+    #[test]
+    fn an_edit_inside_kept_text_is_a_change(
+        lengths in prop::collection::vec(3_usize..40, 1..12),
+        chosen in any::<prop::sample::Index>(),
+        shape in 0_usize..4,
+    ) {
+        let texts: Vec<String> = lengths
+            .iter()
+            .enumerate()
+            .map(|(n, length)| format!("Pump {n}{} runs.", " quay".repeat(*length)))
+            .collect();
+        let page = |texts: &[String]| {
+            let paragraphs: String = texts.iter().map(|text| format!("<p>{text}</p>")).collect();
+            let items: String = texts.iter().map(|text| format!("<li>{text}</li>")).collect();
+            match shape {
+                0 => format!("<nav><a href=/>Home</a></nav><main><h1>Pumps</h1>{paragraphs}</main>"),
+                1 => format!("<article><h1>Pumps</h1><ul>{items}</ul></article>"),
+                2 => format!("<div class=content><h2>Pumps</h2>{paragraphs}</div><div id=footer>End</div>"),
+                _ => format!("<div>{paragraphs}</div><div><ul>{items}</ul></div>"),
+            }
+        };
+        let before = read(page(&texts));
+        let chosen = chosen.index(texts.len());
+        prop_assume!(before.page.to_text().contains(&texts[chosen]));
+        let mut edited = texts;
+        edited[chosen] = edited[chosen].replace("runs", "never runs");
+        let after = read(page(&edited));
+        prop_assert_ne!(before.page.to_line(), after.page.to_line());
+        prop_assert!(after.page.to_text().contains("never runs"));
+    }
+}

@@ -23,8 +23,8 @@ fn new(n: usize, text: &str) -> String {
     format!(
         "<html lang=en><title>Berth {n}</title><body><header><p>Port Selk, a harbour in two halves. Sign up for the \
          newsletter of the pilots, it is free and short.</p></header><main><article><h1>Berth {n}</h1>{text}</article>\
-         <section class=box><p>Book a berth today, pay tomorrow, leave with the tide. Offer ends on Sunday, as ever.</p></section>\
-         </main><footer><p>Made with rope and patience by the harbour board of Port Selk.</p></footer></body>"
+         </main><section class=box><p>Book a berth today, pay tomorrow, leave with the tide. Offer ends on Sunday, as ever.</p></section>\
+         <footer><p>Made with rope and patience by the harbour board of Port Selk.</p></footer></body>"
     )
 }
 
@@ -234,4 +234,36 @@ fn ours_dates_that_are_a_pages_own_are_no_stamp() {
     templates.adapt(&sketches(&site), &[]);
     let read = lines(&site, &Arc::new(templates));
     assert!(read.iter().all(|(n, line, _)| line.contains(&format!("tested on {n} May"))));
+}
+
+/// A guide whose last section is the same on all guides.
+fn guide(n: usize, last: &str) -> String {
+    format!(
+        "<html lang=en><title>Guide {n}</title><body><header><nav><a href=/>Home</a> <a href=/guides>Guides</a>\
+         </nav></header><main><h1>Guide {n}</h1><p>Guide {n} is about pump {n}, which stands on quay {n} and \
+         moves {n} cubic metres an hour.</p><h2>Rollback</h2><p>Stop the pump, restore the old firmware and start \
+         it again.</p><p>{last}</p></main><footer><p>Built on day {n} by the harbour office.</p></footer></body>"
+    )
+}
+
+#[test]
+fn a_section_that_repeats_inside_main_is_content_and_an_edit_in_it_is_a_change() {
+    let rule = "Never restore a firmware of another pump.";
+    let site: Vec<_> = (0..20).map(|n| (n, guide(n, rule))).collect();
+    let mut templates = Templates::default();
+    templates.adapt(&sketches(&site), &[]);
+    let templates = Arc::new(templates);
+    let lines = lines(&site, &templates);
+    for (n, line, version) in &lines {
+        assert!(version.is_some());
+        assert!(line.contains("Stop the pump") && line.contains(rule), "{line}");
+        assert!(!line.contains("Built on day"), "{line}");
+        let edited = guide(*n, &rule.replace("Never", "Always"));
+        let edited = read(*n, &edited, Use::Fitting(Arc::clone(&templates)));
+        assert_ne!(*line, edited.page.to_line());
+        // A new stamp is no change.
+        let stamped = guide(*n, rule).replace("Built on day", "Built on the day");
+        let stamped = read(*n, &stamped, Use::Fitting(Arc::clone(&templates)));
+        assert_eq!(*line, stamped.page.to_line());
+    }
 }

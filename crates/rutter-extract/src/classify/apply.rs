@@ -1,0 +1,187 @@
+//! Turns decisions about segments into a region: one root, and the elements
+//! and texts below it that are left out.
+
+use crate::dom::Dom;
+use crate::region::Region;
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+use crate::verdict::Reason;
+
+/// Input of [`region`]: the page, the region of the rules, and what is kept.
+pub(crate) struct Decided<'d> {
+    pub(crate) dom: &'d Dom,
+    pub(crate) survey: &'d Survey,
+    /// What the rules chose.
+    pub(crate) rules: &'d Region,
+    /// For each segment, whether it is kept.
+    pub(crate) keep: &'d [bool],
+}
+
+/// Builds the region that holds the kept segments.
+pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
+    let Decided { dom, survey, rules, keep } = *decided;
+    let mut counts = Vec::with_capacity(keep.len() + 1);
+    let mut count = 0_usize;
+    counts.push(count);
+    for is_kept in keep {
+        count += usize::from(*is_kept);
+        counts.push(count);
+    }
+    let mut builder = Builder {
+        decided,
+        counts,
+        in_rules: in_rules(dom, rules),
+        dropped: vec![None; dom.items.len()],
+    };
+    let root = builder.root();
+    let Some(root) = root else {
+        return Region { roots: Vec::new(), dropped: builder.dropped, confidence };
+    };
+    builder.descend(root);
+    builder.drop_texts(survey);
+    Region { roots: vec![root], dropped: builder.dropped, confidence }
+}
+
+struct Builder<'b, 'd> {
+    decided: &'b Decided<'d>,
+    /// Kept segments before each one.
+    counts: Vec<usize>,
+    /// For each item, whether the rules keep it.
+    in_rules: Vec<bool>,
+    dropped: Vec<Option<Reason>>,
+}
+
+impl Builder<'_, '_> {
+    fn kept(&self, range: &std::ops::Range<usize>) -> usize {
+        match (self.counts.get(range.start), self.counts.get(range.end)) {
+            (Some(before), Some(behind)) => behind - before,
+            _ => 0,
+        }
+    }
+
+    /// The innermost element that holds all kept segments.
+    fn root(&self) -> Option<u32> {
+        let Decided { dom, survey, keep, .. } = *self.decided;
+        let all = keep.iter().filter(|is_kept| **is_kept).count();
+        let first = keep.iter().position(|is_kept| *is_kept)?;
+        let block = survey.segments.get(first)?.block;
+        dom.ancestors(block).find(|at| self.kept(&survey.within(dom, *at)) == all)
+    }
+
+    /// Marks the elements below `root` that are left out.
+    fn descend(&mut self, root: u32) {
+        let Decided { dom, survey, rules, .. } = *self.decided;
+        let mut at = root + 1;
+        while at < dom.item(root).end {
+            let item = dom.item(at);
+            if item.tag == Tag::Text {
+                at += 1;
+                continue;
+            }
+            let range = survey.within(dom, at);
+            if range.is_empty() {
+                // Without text: pictures, recordings, scripts with formulas.
+                if !self.is_beside_kept(at, range.start) {
+                    self.dropped[at as usize] = Some(reason(at, rules));
+                }
+                at = item.end;
+                continue;
+            }
+            // An inline element may begin in one segment and end in another.
+            let is_box = item.tag.is_block() || item.tag == Tag::Custom;
+            if is_box && self.kept(&range) == 0 && self.holds_picture(at, &range) {
+                self.drop_segments(range);
+                at += 1;
+                continue;
+            }
+            if is_box && self.kept(&range) == 0 {
+                self.dropped[at as usize] = Some(reason(at, rules));
+                at = item.end;
+                continue;
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether something without text belongs to the content: the rules keep
+    /// it, or it stands between two kept segments.
+    fn is_beside_kept(&self, at: u32, next: usize) -> bool {
+        let keep = self.decided.keep;
+        if self.in_rules.get(at as usize).copied().unwrap_or(false) {
+            return true;
+        }
+        let is_kept = |idx: Option<usize>| idx.and_then(|idx| keep.get(idx)).copied();
+        is_kept(next.checked_sub(1)).unwrap_or(false) && is_kept(Some(next)).unwrap_or(false)
+    }
+
+    /// Whether an element without kept text has a picture of the content: the
+    /// rules keep it, and there is kept text before and behind.
+    fn holds_picture(&self, at: u32, range: &std::ops::Range<usize>) -> bool {
+        let dom = self.decided.dom;
+        let is_inside = self.counts.get(range.start).is_some_and(|before| 0 < *before)
+            && self.counts.get(range.end) < self.counts.last();
+        let is_picture = |at: u32| {
+            dom.item(at).tag == Tag::Img && self.in_rules.get(at as usize).copied().unwrap_or(false)
+        };
+        is_inside && dom.subtree(at).any(is_picture)
+    }
+
+    /// Marks texts of dropped segments whose block also holds kept ones.
+    fn drop_texts(&mut self, survey: &Survey) {
+        let Decided { dom, keep, .. } = *self.decided;
+        for (idx, segment) in survey.segments.iter().enumerate() {
+            let is_kept = keep.get(idx).copied().unwrap_or(true);
+            if !is_kept && self.kept(&survey.within(dom, segment.block)) != 0 {
+                self.drop_segments(idx..idx + 1);
+            }
+        }
+    }
+
+    /// Marks the texts of segments, and the links around them.
+    fn drop_segments(&mut self, range: std::ops::Range<usize>) {
+        let Decided { dom, survey, .. } = *self.decided;
+        for idx in range {
+            let Some(segment) = survey.segments.get(idx) else { continue };
+            let next = survey.segments.get(idx + 1).map_or(dom.len(), |next| next.at);
+            for at in segment.at..next.min(dom.item(segment.block).end) {
+                let is_part = matches!(dom.item(at).tag, Tag::Text | Tag::A);
+                if is_part && !survey.marks(at).has(Marks::UNSEEN) {
+                    self.dropped[at as usize] = Some(Reason::Classifier);
+                }
+            }
+            // A link around the text, unless it goes on in another segment.
+            for up in dom.ancestors(segment.at).take_while(|up| *up != segment.block) {
+                let is_link = dom.item(up).tag == Tag::A;
+                if is_link && dom.item(up).end <= next {
+                    self.dropped[up as usize] = Some(Reason::Classifier);
+                }
+            }
+        }
+    }
+}
+
+/// Why the rules dropped an element, or that the classifier did.
+fn reason(at: u32, rules: &Region) -> Reason {
+    rules.dropped.get(at as usize).copied().flatten().unwrap_or(Reason::Classifier)
+}
+
+/// For each item, whether it lies in the region of the rules.
+fn in_rules(dom: &Dom, rules: &Region) -> Vec<bool> {
+    let mut inside = vec![false; dom.items.len()];
+    for root in &rules.roots {
+        let range = dom.subtree(*root);
+        if let Some(part) = inside.get_mut(range.start as usize..range.end as usize) {
+            part.fill(true);
+        }
+    }
+    let mut at = 0;
+    while let Some(found) = rules.dropped.get(at as usize..).and_then(super::first_some) {
+        at += found;
+        let range = dom.subtree(at);
+        if let Some(part) = inside.get_mut(range.start as usize..range.end as usize) {
+            part.fill(false);
+        }
+        at = range.end;
+    }
+    inside
+}

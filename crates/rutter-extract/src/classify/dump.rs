@@ -1,0 +1,70 @@
+//! Writes out what the classifier sees, for training.
+
+use crate::Options;
+use crate::charset;
+use crate::dom::Dom;
+use crate::meta::Found;
+use crate::region;
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+
+use super::collect::Collector;
+use super::features::N;
+use super::landmark::Landmark;
+
+/// Features of one page.
+#[derive(Debug, Default)]
+pub struct Dump {
+    /// Features of each segment, row by row.
+    pub rows: Vec<f32>,
+    /// For each segment [`Dump::LINKS`] numbers: its characters, the segments
+    /// (first and behind the last) of five elements above it and of its landmark,
+    /// its group, and its state: 1 in the main landmark, 2 dropped unscored, 4 named
+    /// by the rules, 16 kept by them. Rows of unscored segments are zero.
+    pub links: Vec<u32>,
+    /// Texts of the segments.
+    pub texts: Vec<String>,
+}
+
+impl Dump {
+    /// Numbers for each segment in [`Dump::links`].
+    pub const LINKS: usize = 15;
+}
+
+/// Computes the features of a page and what training needs beside them.
+pub fn dump(bytes: &[u8], options: &Options) -> Dump {
+    let decoded = charset::decode(bytes, options.charset.as_deref());
+    let dom = Dom::parse(&decoded.text, &options.limits);
+    let found = Found::of(&dom, options.limits.json);
+    let survey = Survey::of(&dom);
+    let region = region::find(&dom, &survey, vec![None; dom.items.len()]);
+    let landmark = Landmark::of(&dom, &survey);
+    let collector = Collector::new(&dom, &survey, &found, &region, &landmark);
+    let mut dump = Dump::default();
+    dump.rows.resize(survey.segments.len() * N, 0.0);
+    collector.rows(|idx, row| {
+        if let (Some(to), Some(from)) = (dump.rows.get_mut(idx * N..(idx + 1) * N), row.get(..N)) {
+            to.copy_from_slice(from);
+        }
+    });
+    for idx in 0..survey.segments.len() {
+        let (segment, known) = (&survey.segments[idx], &collector.known[idx]);
+        dump.links.push(segment.chars);
+        for at in known.levels.into_iter().map(Some).chain([known.landmark]) {
+            let range = at.map_or(0..0, |at| survey.within(&dom, at));
+            dump.links.extend([range.start, range.end].map(|at| u32::try_from(at).unwrap_or(0)));
+        }
+        dump.links.push(known.group);
+        dump.links.push(collector.states[idx].into());
+        let next = survey.segments.get(idx + 1).map_or(dom.len(), |next| next.at);
+        let mut text = String::new();
+        for at in segment.at..next.min(dom.item(segment.block).end) {
+            let is_text = dom.item(at).tag == Tag::Text;
+            if is_text && !survey.marks(at).has(Marks::UNSEEN) {
+                dom.append(at, &mut text);
+            }
+        }
+        dump.texts.push(text.trim().to_owned());
+    }
+    dump
+}

@@ -1,0 +1,227 @@
+//! The open elements above a segment, each with what its descendants need.
+//!
+//! Segments come in document order, so one stack serves all of them: an
+//! element is looked at once, however many segments it holds.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::survey::{Sum, Survey};
+use crate::tag::Tag;
+
+/// Elements whose distance is a feature.
+pub(crate) const N_DISTANCES: usize = 14;
+/// A distance that stands for "not there".
+pub(crate) const FAR: u8 = 99;
+
+/// One open element.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) at: u32,
+    /// Hash of its tag and class.
+    pub(crate) key: u32,
+    /// Hints of the element alone.
+    pub(crate) hints: u32,
+    /// Hints of the element, its parent and its grandparent.
+    pub(crate) near: u32,
+    /// Hints of the element and all ancestors.
+    pub(crate) above: u32,
+    /// Levels up to the nearest element of each kind.
+    pub(crate) distances: [u8; N_DISTANCES],
+    /// Levels up to an ancestor of the region.
+    pub(crate) region_up: u8,
+    /// Levels up to the region.
+    pub(crate) region_down: u8,
+    /// Characters, link share, share of prose, segments, share of the page's prose.
+    pub(crate) sums: [f32; 5],
+    /// Characters, link share and share of the page's prose of the nearest landmark.
+    pub(crate) landmark: [f32; 3],
+    /// The nearest landmark.
+    pub(crate) landmark_at: Option<u32>,
+}
+
+impl Frame {
+    const OUTSIDE: Self = Self {
+        at: 0,
+        key: 0,
+        hints: 0,
+        near: 0,
+        above: 0,
+        distances: [FAR; N_DISTANCES],
+        region_up: 0,
+        region_down: FAR,
+        sums: [0.0; 5],
+        landmark: [-1.0, 0.0, 0.0],
+        landmark_at: None,
+    };
+}
+
+/// The open elements, the innermost last.
+pub(crate) struct Frames<'f> {
+    dom: &'f Dom,
+    survey: &'f Survey,
+    /// The element the rules chose.
+    region: u32,
+    /// Prose of the page.
+    prose: f32,
+    pub(crate) open: Vec<Frame>,
+    path: Vec<u32>,
+}
+
+impl<'f> Frames<'f> {
+    pub(crate) fn new(dom: &'f Dom, survey: &'f Survey, region: u32, total: Sum) -> Self {
+        let prose = total.prose.max(1) as f32;
+        Self { dom, survey, region, prose, open: Vec::with_capacity(64), path: Vec::new() }
+    }
+
+    /// Opens the elements down to `block` and closes those that do not hold it.
+    pub(crate) fn enter(&mut self, block: u32) {
+        while let Some(last) = self.open.last() {
+            if last.at <= block && block < self.dom.item(last.at).end {
+                break;
+            }
+            self.open.pop();
+        }
+        let top = self.open.last().map(|frame| frame.at);
+        if top == Some(block) {
+            return;
+        }
+        self.path.clear();
+        for up in self.dom.ancestors(block) {
+            if Some(up) == top || matches!(self.dom.item(up).tag, Tag::Html) {
+                break;
+            }
+            self.path.push(up);
+        }
+        while let Some(at) = self.path.pop() {
+            let frame = self.frame(at);
+            self.open.push(frame);
+        }
+    }
+
+    /// The element `level` levels above the innermost one.
+    pub(crate) fn up(&self, level: usize) -> Option<&Frame> {
+        self.open.len().checked_sub(level + 1).and_then(|at| self.open.get(at))
+    }
+
+    /// The elements above the innermost one, the nearest first.
+    pub(crate) fn levels<const L: usize>(&self) -> [u32; L] {
+        let body = self.open.first().map_or(0, |frame| frame.at);
+        std::array::from_fn(|level| self.up(level + 1).map_or(body, |frame| frame.at))
+    }
+
+    fn frame(&self, at: u32) -> Frame {
+        let dom = self.dom;
+        let above = self.open.last().copied().unwrap_or(Frame::OUTSIDE);
+        let item = dom.item(at);
+        let is_body = item.tag == Tag::Body;
+        let hints = if is_body { 0 } else { self.survey.hints(at).bits() };
+        let sum = self.survey.sum(dom, at);
+        let chars = sum.chars.max(1) as f32;
+        let sums = [
+            log(sum.chars),
+            sum.link_chars as f32 / chars,
+            sum.prose as f32 / chars,
+            log(sum.segments),
+            sum.prose as f32 / self.prose,
+        ];
+        let mut frame = Frame {
+            at,
+            key: self.key(at, item.tag),
+            hints,
+            near: hints | above.hints | self.up(1).map_or(0, |up| up.hints),
+            above: hints | above.above,
+            distances: above.distances.map(|levels| levels.saturating_add(1).min(FAR)),
+            region_up: above.region_up.saturating_add(1).min(FAR),
+            region_down: above.region_down.saturating_add(1).min(FAR),
+            sums,
+            landmark: above.landmark,
+            landmark_at: above.landmark_at,
+        };
+        if at <= self.region && self.region < item.end {
+            frame.region_up = 0;
+        }
+        if at == self.region {
+            frame.region_down = 0;
+        }
+        if let Some(kind) = self.kind(at, item.tag) {
+            frame.distances[kind] = 0;
+            if kind <= MAIN {
+                frame.landmark = [sums[0], sums[1], sums[4]];
+                frame.landmark_at = Some(at);
+            }
+        }
+        frame
+    }
+
+    /// The kind of an element among those whose distance is a feature.
+    fn kind(&self, at: u32, tag: Tag) -> Option<usize> {
+        Some(match tag {
+            Tag::Article => ARTICLE,
+            Tag::Main => MAIN,
+            Tag::Nav => NAV,
+            Tag::Aside => 3,
+            Tag::Footer => FOOTER,
+            Tag::Header => 5,
+            Tag::Form => 6,
+            Tag::Table => TABLE,
+            Tag::Ul | Tag::Ol | Tag::Menu => LIST,
+            Tag::Dl => 9,
+            Tag::Figure => 10,
+            Tag::Blockquote => 11,
+            Tag::Section => 12,
+            Tag::Details | Tag::Dialog => 13,
+            Tag::Div | Tag::Custom => match self.dom.attr(at, &local_name!("role")) {
+                Some("main") => MAIN,
+                Some("navigation") => NAV,
+                Some("article") => ARTICLE,
+                Some("contentinfo") => FOOTER,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    fn key(&self, at: u32, tag: Tag) -> u32 {
+        let mut hash = (0x811c_9dc5 ^ tag as u32).wrapping_mul(0x0100_0193);
+        if let Some(class) = self.dom.attr(at, &local_name!("class")) {
+            for &byte in class.as_bytes().iter().take(24) {
+                // Numbers in classes count elements.
+                if !byte.is_ascii_digit() {
+                    hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+                }
+            }
+        }
+        hash
+    }
+}
+
+/// Slots of [`Frame::distances`] that others read.
+pub(crate) const ARTICLE: usize = 0;
+pub(crate) const MAIN: usize = 1;
+pub(crate) const NAV: usize = 2;
+pub(crate) const FOOTER: usize = 4;
+pub(crate) const TABLE: usize = 7;
+pub(crate) const LIST: usize = 8;
+
+/// The logarithm to base 2 of `n + 1`, linear between powers of two.
+///
+/// Uses the bits of a float, so it is the same on every machine.
+pub(crate) fn log(n: u32) -> f32 {
+    let bits = (n.saturating_add(1) as f32).to_bits();
+    (bits >> 8) as f32 * (1.0 / 32768.0) - 127.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log;
+
+    #[test]
+    fn log_grows_and_is_exact_at_powers_of_two() {
+        let close = |n, wanted: f32| assert!((log(n) - wanted).abs() < 1e-3, "{n}: {}", log(n));
+        close(0, 0.0);
+        close(1, 1.0);
+        close(1023, 10.0);
+        assert!((0..5000).all(|n| log(n) <= log(n + 1)));
+    }
+}

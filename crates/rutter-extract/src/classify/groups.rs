@@ -1,0 +1,36 @@
+//! Counts segments that share a key: the same text, the same tags and classes.
+
+/// Steps of a search; keys beyond share group 0, so that no page makes it slow.
+const MOST_STEPS: usize = 12;
+
+/// Gives each distinct key a number.
+pub(crate) struct Groups {
+    slots: Vec<(u32, u32)>,
+    pub(crate) len: u32,
+}
+
+impl Groups {
+    /// Room for the keys of `n` segments.
+    pub(crate) fn new(n: usize) -> Self {
+        Self { slots: vec![(0, 0); (2 * n + 2).next_power_of_two()], len: 1 }
+    }
+
+    /// The number of a key, from 1; 0 where the table is crowded.
+    pub(crate) fn number(&mut self, key: u32) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut slot = (key.wrapping_mul(0x9e37_79b1) >> 7) as usize & mask;
+        for _ in 0..MOST_STEPS {
+            let Some((found, number)) = self.slots.get_mut(slot) else { return 0 };
+            if *number == 0 {
+                (*found, *number) = (key, self.len);
+                self.len += 1;
+                return *number;
+            }
+            if *found == key {
+                return *number;
+            }
+            slot = (slot + 1) & mask;
+        }
+        0
+    }
+}

@@ -1,0 +1,105 @@
+//! The main landmark: the element whose author said that it is the content.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+
+/// Most elements that a page can declare as content.
+const MOST_DECLARED: usize = 256;
+
+/// The elements that hold a page's content by their author's word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Landmark {
+    /// In document order, none inside another.
+    pub(crate) roots: Vec<u32>,
+    /// Whether the author named them for exactly this purpose.
+    pub(crate) is_declared: bool,
+}
+
+impl Landmark {
+    /// Finds the landmark: declared regions (`data-pagefind-body`), else the only
+    /// `main` or role `main`, else the only `itemprop="articleBody"`, else the
+    /// only `article`. Elements without text do not count.
+    pub(crate) fn of(dom: &Dom, survey: &Survey) -> Self {
+        let Some(body) = dom.body else { return Self::default() };
+        let has_text =
+            |at: u32| !survey.marks(at).has(Marks::UNSEEN) && survey.sum(dom, at).chars != 0;
+        if dom.is_marked {
+            let mut roots: Vec<u32> = Vec::new();
+            for at in dom.subtree(body) {
+                let is_inside = roots.last().is_some_and(|last| at < dom.item(*last).end);
+                if !is_inside
+                    && roots.len() < MOST_DECLARED
+                    && dom.attribute(at, "data-pagefind-body").is_some()
+                {
+                    roots.push(at);
+                }
+            }
+            if roots.iter().any(|at| has_text(*at)) {
+                return Self { roots, is_declared: true };
+            }
+        }
+        let (mut main, mut declared, mut article) = (Only::No, Only::No, Only::No);
+        for at in dom.subtree(body) {
+            match dom.item(at).tag {
+                Tag::Text => {}
+                Tag::Main => main.add(at, has_text(at)),
+                Tag::Article => {
+                    article.add(at, has_text(at));
+                    if is_article_body(dom, at) {
+                        declared.add(at, has_text(at));
+                    }
+                }
+                Tag::Div | Tag::Section | Tag::Custom => {
+                    if dom.attr(at, &local_name!("role")) == Some("main") {
+                        main.add(at, has_text(at));
+                    } else if is_article_body(dom, at) {
+                        declared.add(at, has_text(at));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let found = [main, declared, article].into_iter().find_map(Only::get);
+        Self { roots: found.into_iter().collect(), is_declared: false }
+    }
+
+    /// The elements an owner named.
+    pub(crate) fn named(roots: Vec<u32>) -> Self {
+        Self { roots, is_declared: true }
+    }
+
+    /// Whether an item lies inside.
+    pub(crate) fn has(&self, dom: &Dom, at: u32) -> bool {
+        self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
+    }
+}
+
+fn is_article_body(dom: &Dom, at: u32) -> bool {
+    dom.attr(at, &local_name!("itemprop"))
+        .is_some_and(|value| value.eq_ignore_ascii_case("articleBody"))
+}
+
+/// An element that is the only one of its kind.
+enum Only {
+    No,
+    One(u32),
+    Many,
+}
+
+impl Only {
+    fn add(&mut self, at: u32, counts: bool) {
+        if counts {
+            *self = if matches!(self, Self::No) { Self::One(at) } else { Self::Many };
+        }
+    }
+
+    fn get(self) -> Option<u32> {
+        match self {
+            Self::One(at) => Some(at),
+            _ => None,
+        }
+    }
+}

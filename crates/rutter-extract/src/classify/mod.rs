@@ -1,0 +1,278 @@
+//! Decides which segments of a page are its content, by a learned model.
+//!
+//! Input: the tree, the survey, and what the rules of [`region`](crate::region)
+//! would keep; the rules are features of each segment. Output: a region with
+//! what is kept. See `training/` for how the model is made.
+//!
+//! Two stages: the first scores each segment by itself, the second sees the
+//! scores around it and the type of the page. Guard rails ([`rails`]) hold
+//! whatever the model says; a page with text never comes out empty.
+
+mod apply;
+mod collect;
+mod context;
+pub(crate) mod dump;
+mod explain;
+pub(crate) mod features;
+mod frame;
+mod groups;
+mod landmark;
+mod loss;
+mod model;
+mod page;
+mod rails;
+mod text;
+
+pub use page::PageType;
+
+pub(crate) use crate::verdict::first_some;
+pub(crate) use landmark::Landmark;
+
+use crate::dom::Dom;
+use crate::extraction::Why;
+use crate::meta::Found;
+use crate::region::Region;
+use crate::survey::Survey;
+use crate::verdict::Reason;
+
+use collect::{Collector, state};
+use context::Context;
+use explain::Reasons;
+use features::{FIRST_PAGE, N, Row};
+use loss::Loss;
+use model::{N_TYPES, model, probability};
+use rails::Rails;
+
+/// Margins above which a segment is kept: inside the landmark, and outside.
+struct Thresholds {
+    /// Where the rules keep it.
+    kept: [f32; 2],
+    /// Where the rules are undecided.
+    open: [f32; 2],
+    /// Where the rules would drop it for its element or name.
+    named: [f32; 2],
+}
+
+impl Thresholds {
+    /// The thresholds of a page type, chosen on the tune parts (`training/MODEL.md`).
+    ///
+    /// Documentation loses nothing but what the rules name. Pages that are not
+    /// one text have many short segments, which look less like content.
+    fn of(page_type: PageType) -> Self {
+        match page_type {
+            PageType::Article => Self { kept: [-0.6, -0.3], open: [0.0, 0.2], named: [0.5, 0.3] },
+            PageType::Documentation => {
+                Self { kept: [-3.0, -2.0], open: [-1.5, 0.0], named: [2.0, 2.0] }
+            }
+            _ => Self { kept: [-1.5, -1.2], open: [-1.0, -0.9], named: [0.5, 0.0] },
+        }
+    }
+}
+
+/// The margin above which something is kept that repeats on other pages, in the landmark.
+const KEEP_REPEATED: f32 = 0.4;
+/// A landmark of which the model keeps this share is kept whole, but for what the rules would
+/// drop: the threshold of what they keep becomes [`WHOLE`].
+const CLEAN: f32 = 0.9;
+const WHOLE: f32 = -3.0;
+/// The margin above which a dated line about an article is kept.
+const DATED: f32 = 2.0;
+/// The margin of segments that are not scored.
+const SURE: f32 = -9.0;
+
+/// A page to be classified.
+pub(crate) struct Subject<'s> {
+    pub(crate) dom: &'s Dom,
+    pub(crate) survey: &'s Survey,
+    pub(crate) found: &'s Found,
+    pub(crate) landmark: &'s Landmark,
+    /// Elements inside the landmark that repeat on other pages of the site:
+    /// content, unless the model doubts it.
+    pub(crate) repeated: &'s [u32],
+    /// Elements the owner wants to keep, and to drop.
+    pub(crate) forced: &'s [(u32, bool)],
+    /// Whether reasons are wanted.
+    pub(crate) explain: bool,
+}
+
+/// What was decided about a page.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    /// What is kept.
+    pub(crate) region: Region,
+    /// What kind of page it is.
+    pub(crate) page_type: PageType,
+    /// Text of the landmark that was dropped, where it is much.
+    pub(crate) loss: Option<Loss>,
+    /// Why each segment was kept or dropped, where asked for.
+    pub(crate) why: Vec<Why>,
+}
+
+/// Checksum of the model, for callers that record what a page was read with.
+///
+/// It is no part of a page: a page whose source did not change keeps what was
+/// published, whatever the model says now.
+pub fn model_version() -> u32 {
+    model().version
+}
+
+/// Decides what of a page is kept; `rules` is what the rules would keep.
+pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
+    let Subject { dom, survey, landmark, .. } = *subject;
+    let collector = Collector::new(dom, survey, subject.found, &rules, landmark);
+    let types = page_types(&collector);
+    let page_type = best(types);
+    let mut reasons = Reasons::new(subject.explain, survey.segments.len());
+    let margins = margins(&collector, types, |idx, row| reasons.add(idx, row));
+    let above = above_threshold(subject, &collector, &margins, page_type);
+    // What the site's pages share outside the landmark was taken out before.
+    let is_left = |idx: usize| survey.segments.get(idx).is_some_and(|segment| segment.chars != 0);
+    let mut keep: Vec<bool> =
+        above.iter().enumerate().map(|(idx, above)| 0.0 < *above && is_left(idx)).collect();
+    Rails { collector: &collector, landmark, margins: &above }.apply(&mut keep);
+    for (keep, bits) in keep.iter_mut().zip(&collector.states) {
+        *keep &= bits & state::FURNITURE == 0;
+    }
+    for (at, is_kept) in subject.forced {
+        if let Some(part) = keep.get_mut(survey.within(dom, *at)) {
+            part.fill(*is_kept);
+        }
+    }
+    for (idx, keep) in keep.iter_mut().enumerate() {
+        *keep &= is_left(idx);
+    }
+    let mut region = if keep.contains(&true) {
+        let confidence =
+            if landmark.is_declared { 1.0 } else { confidence(survey, &margins, &keep) };
+        apply::region(&apply::Decided { dom, survey, rules: &rules, keep: &keep }, confidence)
+    } else {
+        // A page that has text does not come out empty: what the rules keep.
+        rules
+    };
+    for (at, _) in subject.forced.iter().filter(|(_, is_kept)| !is_kept) {
+        if let Some(reason) = region.dropped.get_mut(*at as usize) {
+            *reason = Some(Reason::Owner);
+        }
+    }
+    let loss = Loss::of(subject, &collector, &keep);
+    let why = reasons.explain(&collector, &margins, &keep);
+    Decision { region, page_type, loss, why }
+}
+
+/// How far each segment is above the threshold that holds for it.
+fn above_threshold(
+    subject: &Subject<'_>,
+    collector: &Collector<'_>,
+    margins: &[f32],
+    page_type: PageType,
+) -> Vec<f32> {
+    let Subject { dom, survey, landmark, .. } = *subject;
+    let mut thresholds = Thresholds::of(page_type);
+    if CLEAN <= clean_share(collector, margins) {
+        thresholds.kept[0] = WHOLE;
+    }
+    let mut above: Vec<f32> = Vec::with_capacity(margins.len());
+    for ((margin, bits), known) in margins.iter().zip(&collector.states).zip(&collector.known) {
+        let is_outside = bits & state::LANDMARK == 0;
+        let [inside, outside] = if bits & state::NAMED != 0 {
+            thresholds.named
+        } else if bits & state::KEPT != 0 {
+            thresholds.kept
+        } else {
+            thresholds.open
+        };
+        // A line that the rules name and that has a time says when the text was written.
+        let is_dated = bits & state::NAMED != 0
+            && page_type == PageType::Article
+            && known.text.has(text::flag::TIME);
+        let threshold = match is_outside {
+            _ if is_dated => DATED,
+            true if landmark.is_declared => f32::MAX,
+            true => outside,
+            false => inside,
+        };
+        above.push(margin - threshold);
+    }
+    for at in subject.repeated {
+        let range = survey.within(dom, *at);
+        let margins = margins.get(range.clone()).unwrap_or_default();
+        for (above, margin) in above.get_mut(range).unwrap_or_default().iter_mut().zip(margins) {
+            *above = margin - KEEP_REPEATED;
+        }
+    }
+    above
+}
+
+/// Of the landmark's text that the rules do not name, the share the model keeps.
+fn clean_share(collector: &Collector<'_>, margins: &[f32]) -> f32 {
+    let (mut kept, mut all) = (0_u32, 0_u32);
+    let segments = collector.survey.segments.iter().zip(&collector.states);
+    for ((segment, bits), margin) in segments.zip(margins) {
+        if bits & (state::LANDMARK | state::NAMED) == state::LANDMARK {
+            all += segment.chars;
+            kept += if 0.0 < *margin { segment.chars } else { 0 };
+        }
+    }
+    if all == 0 { 0.0 } else { kept as f32 / all as f32 }
+}
+
+/// The mean score of what is kept.
+fn confidence(survey: &Survey, margins: &[f32], keep: &[bool]) -> f32 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for ((segment, margin), keep) in survey.segments.iter().zip(margins).zip(keep) {
+        if *keep {
+            sum += segment.chars as f32 * probability(*margin);
+            all += segment.chars as f32;
+        }
+    }
+    if 0.0 < all { sum / all } else { 0.0 }
+}
+
+/// How likely the page is of each type.
+fn page_types(collector: &Collector<'_>) -> [f32; N_TYPES] {
+    let mut row: Row = [0.0; 256];
+    row[..N - FIRST_PAGE].copy_from_slice(&collector.page);
+    model().types.margins(&row).map(probability)
+}
+
+fn best(types: [f32; N_TYPES]) -> PageType {
+    let mut best = (PageType::Article, f32::MIN);
+    for (kind, score) in PageType::LEARNED.into_iter().zip(types) {
+        if best.1 < score {
+            best = (kind, score);
+        }
+    }
+    best.0
+}
+
+/// The margins of the second stage; `each` gets its rows.
+fn margins(
+    collector: &Collector<'_>,
+    types: [f32; N_TYPES],
+    mut each: impl FnMut(usize, &Row),
+) -> Vec<f32> {
+    let model = model();
+    let n = collector.survey.segments.len();
+    let n_base = model.base.len();
+    let mut first = vec![probability(SURE); n];
+    let mut base = Vec::with_capacity(n * n_base);
+    collector.rows(|idx, row| {
+        if let Some(score) = first.get_mut(idx) {
+            *score = probability(model.first.margin(row));
+        }
+        base.extend(model.base.iter().map(|id| row[usize::from(*id)]));
+    });
+    let context = Context::new(collector, &first, types);
+    let mut row: Row = [0.0; 256];
+    let mut out = vec![SURE; n];
+    let open = (0..n).filter(|idx| !collector.is_sure(*idx));
+    for (values, idx) in base.chunks_exact(n_base.max(1)).zip(open) {
+        if let (Some(slots), Some(out)) = (row.get_mut(..n_base), out.get_mut(idx)) {
+            slots.copy_from_slice(values);
+            context.fill(idx, &mut row, n_base);
+            each(idx, &row);
+            *out = model.second.margin(&row);
+        }
+    }
+    out
+}

@@ -1,0 +1,203 @@
+//! The trained model: flat tables, compiled in, evaluated without branches.
+//!
+//! A tree is perfect and of depth [`DEPTH`]: node `n` has the children `2n` and
+//! `2n + 1`, so a walk is a few loads and comparisons. Feature ids are bytes
+//! and rows have 256 places, so no index is out of bounds. Margins are sums of
+//! integers: the same on every machine.
+
+use std::sync::LazyLock;
+
+use super::features::{FEATURES_VERSION, Row};
+use super::page::PageType;
+
+/// Levels of a tree.
+const DEPTH: usize = 5;
+const NODES: usize = 1 << DEPTH;
+const MAGIC: &[u8] = b"RUTSEG01";
+
+/// Types of pages the model tells apart.
+pub(crate) const N_TYPES: usize = PageType::LEARNED.len();
+
+/// All trees.
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// Checksum of the tables.
+    pub(crate) version: u32,
+    /// Features of the first stage that the second one sees, too.
+    pub(crate) base: Vec<u8>,
+    /// Page types.
+    pub(crate) types: Forest,
+    pub(crate) first: Forest,
+    pub(crate) second: Forest,
+}
+
+/// Trees whose leaves are summed.
+#[derive(Debug)]
+pub(crate) struct Forest {
+    trees: Vec<Tree>,
+    n_outputs: usize,
+    scale: f32,
+}
+
+#[derive(Debug, Clone)]
+struct Tree {
+    features: [u8; NODES],
+    thresholds: [f32; NODES],
+    leaves: [i16; NODES],
+}
+
+impl Tree {
+    fn leaf(&self, row: &Row) -> i32 {
+        let mut at = 1;
+        for _ in 0..DEPTH {
+            let node = at % NODES;
+            let is_above = self.thresholds[node] < row[usize::from(self.features[node])];
+            at = 2 * at + usize::from(is_above);
+        }
+        self.leaves[at % NODES].into()
+    }
+}
+
+impl Forest {
+    /// The margin of a row: above 0 for keep.
+    pub(crate) fn margin(&self, row: &Row) -> f32 {
+        let sum: i32 = self.trees.iter().map(|tree| tree.leaf(row)).sum();
+        sum as f32 * self.scale
+    }
+
+    /// The margins of page types.
+    pub(crate) fn margins(&self, row: &Row) -> [f32; N_TYPES] {
+        let mut sums = [0_i32; N_TYPES];
+        for (idx, tree) in self.trees.iter().enumerate() {
+            sums[idx % N_TYPES] += tree.leaf(row);
+        }
+        sums.map(|sum| sum as f32 * self.scale)
+    }
+
+    /// How much each feature moved the margin of a row: the change of the mean
+    /// of the leaves below, summed over the nodes that look at it.
+    pub(crate) fn contributions(&self, row: &Row) -> [f32; 256] {
+        let mut out = [0.0; 256];
+        for tree in &self.trees {
+            let mut means = [0.0_f32; 2 * NODES];
+            for (mean, leaf) in means[NODES..].iter_mut().zip(tree.leaves) {
+                *mean = f32::from(leaf);
+            }
+            for at in (1..NODES).rev() {
+                means[at] = f32::midpoint(means[2 * at], means[2 * at + 1]);
+            }
+            let mut at = 1;
+            while at < NODES {
+                let feature = usize::from(tree.features[at]);
+                let next = 2 * at + usize::from(tree.thresholds[at] < row[feature]);
+                out[feature] += (means[next] - means[at]) * self.scale;
+                at = next;
+            }
+        }
+        out
+    }
+}
+
+/// The model that is compiled in.
+pub(crate) fn model() -> &'static Model {
+    static MODEL: LazyLock<Model> = LazyLock::new(|| {
+        Model::read(include_bytes!("../../model/segments.bin")).expect("the model fits the program")
+    });
+    &MODEL
+}
+
+impl Model {
+    /// Reads the tables; `None` where they are not ours.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes.strip_prefix(MAGIC)?);
+        let version = reader.u32()?;
+        if reader.u32()? != FEATURES_VERSION {
+            return None;
+        }
+        let n_base = reader.u8()?;
+        let base = reader.take(n_base.into())?.to_vec();
+        let (types, first, second) = (reader.forest()?, reader.forest()?, reader.forest()?);
+        let is_whole = reader.0.is_empty()
+            && types.n_outputs == N_TYPES
+            && base.len() + super::context::N <= 255;
+        is_whole.then_some(Self { version, base, types, first, second })
+    }
+}
+
+struct Reader<'r>(&'r [u8]);
+
+impl<'r> Reader<'r> {
+    fn take(&mut self, n: usize) -> Option<&'r [u8]> {
+        let (head, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn forest(&mut self) -> Option<Forest> {
+        let n_trees = u16::from_le_bytes(self.array()?);
+        if usize::from(self.u8()?) != DEPTH {
+            return None;
+        }
+        let n_outputs = self.u8()?.into();
+        let scale = f32::from_le_bytes(self.array()?);
+        let trees = (0..n_trees).map(|_| self.tree()).collect::<Option<Vec<_>>>()?;
+        Some(Forest { trees, n_outputs, scale })
+    }
+
+    fn tree(&mut self) -> Option<Tree> {
+        let features = self.array()?;
+        let mut thresholds = [0.0; NODES];
+        for threshold in &mut thresholds {
+            *threshold = f32::from_le_bytes(self.array()?);
+        }
+        let mut leaves = [0; NODES];
+        for leaf in &mut leaves {
+            *leaf = i16::from_le_bytes(self.array()?);
+        }
+        Some(Tree { features, thresholds, leaves })
+    }
+}
+
+/// Maps a margin to 0..1.
+pub(crate) fn probability(margin: f32) -> f32 {
+    0.5 + 0.5 * margin / (1.0 + margin.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compiled_model_is_read_whole_and_is_small() {
+        assert!(!model().first.trees.is_empty());
+        assert!(!model().second.trees.is_empty());
+        assert!(include_bytes!("../../model/segments.bin").len() <= 600_000);
+    }
+
+    #[test]
+    fn tables_that_are_not_ours_are_refused() {
+        assert!(Model::read(b"").is_none());
+        assert!(Model::read(b"RUTSEG01\0\0\0\0\xff\0\0\0").is_none());
+        let whole = include_bytes!("../../model/segments.bin");
+        assert!(Model::read(&whole[..whole.len() - 1]).is_none());
+    }
+
+    #[test]
+    fn any_row_has_a_finite_margin() {
+        for value in [0.0, -1e30, 1e30, f32::INFINITY, f32::NAN] {
+            assert!(model().first.margin(&[value; 256]).is_finite());
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Features of the whole page, and the types of pages.
+
+use crate::hint::Hints;
+use crate::json_ld;
+use crate::meta::Found;
+use crate::region::Region;
+use crate::tag::Tag;
+
+use super::collect::{Collector, INSIDE};
+use super::features::{FIRST_PAGE, N, id};
+use super::frame::log;
+use super::text::flag;
+
+/// What kind of page it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageType {
+    /// News, posts, essays: one text.
+    Article,
+    /// Manuals, references, guides.
+    Documentation,
+    /// Threads of questions, answers and replies.
+    Forum,
+    /// One thing for sale.
+    Product,
+    /// Titles and summaries of other pages.
+    Listing,
+    /// Many things, with a picture and a few words each.
+    Collection,
+    /// What an organisation offers.
+    Service,
+    /// The first page of a site.
+    Home,
+}
+
+impl PageType {
+    /// The types the model tells apart, in the order of its scores.
+    pub(crate) const LEARNED: [Self; 7] = [
+        Self::Article,
+        Self::Documentation,
+        Self::Forum,
+        Self::Product,
+        Self::Listing,
+        Self::Collection,
+        Self::Service,
+    ];
+
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Article => "article",
+            Self::Documentation => "documentation",
+            Self::Forum => "forum",
+            Self::Product => "product",
+            Self::Listing => "listing",
+            Self::Collection => "collection",
+            Self::Service => "service",
+            Self::Home => "home",
+        }
+    }
+}
+
+/// Generators by kind: documentation, blogs, shops, forums.
+const GENERATORS: [&[&str]; 4] = [
+    &[
+        "sphinx",
+        "docusaurus",
+        "mkdocs",
+        "vitepress",
+        "asciidoc",
+        "gitbook",
+        "starlight",
+        "docbook",
+        "javadoc",
+        "mdbook",
+        "doxygen",
+        "antora",
+        "mediawiki",
+    ],
+    &["wordpress", "ghost", "blogger", "jekyll", "hugo", "drupal", "typo3", "joomla"],
+    &["woocommerce", "shopify", "prestashop", "magento", "shopware", "bigcommerce"],
+    &["discourse", "phpbb", "vbulletin", "xenforo", "mybb", "flarum", "nodebb"],
+];
+
+/// Elements that are counted, by what they are counted as.
+#[derive(Default)]
+struct Counts {
+    article: u32,
+    main: u32,
+    h1: u32,
+    headings: u32,
+    code: u32,
+    forms: u32,
+    tables: u32,
+    paragraphs: u32,
+    items: u32,
+    images: u32,
+    buttons: u32,
+    times: u32,
+}
+
+impl Counts {
+    fn of(collector: &Collector<'_>) -> Self {
+        let mut counts = Self::default();
+        for item in &collector.dom.items {
+            match item.tag {
+                Tag::Text => {}
+                Tag::P => counts.paragraphs += 1,
+                Tag::Li => counts.items += 1,
+                Tag::Img => counts.images += 1,
+                Tag::Article => counts.article += 1,
+                Tag::Main => counts.main += 1,
+                Tag::H1 => {
+                    counts.h1 += 1;
+                    counts.headings += 1;
+                }
+                Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => counts.headings += 1,
+                Tag::Pre | Tag::Code => counts.code += 1,
+                Tag::Form => counts.forms += 1,
+                Tag::Table => counts.tables += 1,
+                Tag::Button | Tag::Input => counts.buttons += 1,
+                Tag::Time => counts.times += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
+/// Sums over the segments of a page.
+#[derive(Default)]
+struct Sums {
+    region_chars: u32,
+    region_prose: u32,
+    region_dropped: u32,
+    n_prose: u32,
+    n_prices: u32,
+    hints: [u32; 5],
+}
+
+const COUNTED: [Hints; 5] =
+    [Hints::PRODUCT, Hints::FORUM, Hints::COMMENT, Hints::LIST, Hints::TEASER];
+
+impl Sums {
+    fn of(collector: &Collector<'_>) -> Self {
+        let mut sums = Self::default();
+        let known = collector.survey.segments.iter().zip(&collector.rules).zip(&collector.known);
+        for ((segment, rule), known) in known {
+            let prose = if segment.is_prose() { segment.plain() } else { 0 };
+            sums.n_prose += u32::from(prose != 0);
+            if rule & INSIDE != 0 {
+                sums.region_chars += segment.chars;
+                sums.region_prose += prose;
+                if *rule != INSIDE {
+                    sums.region_dropped += segment.chars;
+                }
+            }
+            sums.n_prices += u32::from(known.text.has(flag::PRICE));
+            for (count, hint) in sums.hints.iter_mut().zip(COUNTED) {
+                *count += u32::from(known.above & hint.bits() != 0);
+            }
+        }
+        sums
+    }
+}
+
+/// The features that all segments of a page share.
+pub(crate) fn features(
+    collector: &Collector<'_>,
+    found: &Found,
+    region: &Region,
+) -> [f32; N - FIRST_PAGE] {
+    let mut page = [0.0; N - FIRST_PAGE];
+    let mut set = |id: usize, value: f32| {
+        if let Some(slot) = page.get_mut(id - FIRST_PAGE) {
+            *slot = value;
+        }
+    };
+    let (total, n) = (collector.total, collector.survey.segments.len().max(1) as f32);
+    let chars = total.chars.max(1) as f32;
+    let counts = Counts::of(collector);
+    let sums = Sums::of(collector);
+    set(id::PAGE_CHARS, log(total.chars));
+    set(id::PAGE_PROSE, log(total.prose));
+    set(id::PAGE_PROSE_SHARE, total.prose as f32 / chars);
+    set(id::PAGE_LINK_SHARE, total.link_share());
+    set(id::PAGE_SEGMENTS, log(total.segments));
+    set(id::PAGE_ARTICLES, counts.article as f32);
+    set(id::PAGE_MAINS, counts.main as f32);
+    set(id::PAGE_H1, counts.h1 as f32);
+    set(id::PAGE_HEADINGS, counts.headings as f32 / n);
+    let og_type = found.first(&["og:type"]).unwrap_or("");
+    set(id::PAGE_OG_ARTICLE, super::collect::truth(og_type.eq_ignore_ascii_case("article")));
+    set(id::PAGE_OG_PRODUCT, super::collect::truth(og_type.contains("product")));
+    let has = |is_wanted: &dyn Fn(&str) -> bool| {
+        super::collect::truth(json_ld::has_type(&found.json_ld, is_wanted))
+    };
+    set(id::PAGE_LD_ARTICLE, has(&|kind| kind.ends_with("Article") || kind == "BlogPosting"));
+    set(id::PAGE_LD_PRODUCT, has(&|kind| kind == "Product" || kind == "ProductGroup"));
+    set(id::PAGE_LD_FORUM, has(&|kind| kind == "QAPage" || kind.starts_with("DiscussionForum")));
+    set(id::PAGE_LD_LIST, has(&|kind| kind == "ItemList" || kind == "CollectionPage"));
+    set(id::PAGE_PRE, counts.code as f32 / n);
+    set(id::PAGE_FORMS, counts.forms as f32);
+    set(id::PAGE_TABLES, counts.tables as f32);
+    set(id::PAGE_PARAGRAPHS, counts.paragraphs as f32 / n);
+    set(id::PAGE_ITEMS, counts.items as f32 / n);
+    set(id::PAGE_IMAGES, counts.images as f32 / n);
+    set(id::PAGE_BUTTONS, counts.buttons as f32 / n);
+    set(id::PAGE_TIMES, counts.times as f32 / n);
+    set(id::PAGE_REGION_CHARS, sums.region_chars as f32 / chars);
+    set(id::PAGE_REGION_PROSE, sums.region_prose as f32 / total.prose.max(1) as f32);
+    set(id::PAGE_REGION_DROPPED, sums.region_dropped as f32 / sums.region_chars.max(1) as f32);
+    set(id::PAGE_CONFIDENCE, region.confidence);
+    set(id::PAGE_MEAN_PROSE, log(total.prose / sums.n_prose.max(1)));
+    for (slot, count) in (id::PAGE_HINT_PRODUCT..).zip(sums.hints) {
+        set(slot, count as f32 / n);
+    }
+    let largest = collector.groups.iter().map(|group| group.size).max().unwrap_or(0);
+    set(id::PAGE_GROUP, largest as f32 / n);
+    set(id::PAGE_PRICES, sums.n_prices as f32 / n);
+    if let Some(name) = found.first(&["generator"]) {
+        let name = name.to_ascii_lowercase();
+        let kind = GENERATORS.iter().position(|names| names.iter().any(|one| name.contains(one)));
+        set(id::PAGE_GENERATOR, kind.map_or(0.0, |kind| kind as f32 + 1.0));
+    }
+    page
+}

@@ -1,0 +1,276 @@
+//! Guard rails: what holds for any page, whatever the model says.
+//!
+//! Tables, lists, tabs and details are kept or dropped as a unit; note boxes
+//! and asides inside running text are content; a heading is not kept without
+//! its text, nor text without its heading.
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::hint::Hints;
+use crate::note;
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+use crate::verdict::{Named, Reason};
+
+use super::collect::{Collector, INSIDE, state};
+use super::landmark::Landmark;
+use super::text::flag;
+
+/// Characters of prose in a cell above which a table is made for the layout.
+const LONGEST_CELL: u32 = 600;
+
+/// Classes of containers whose children are tabs.
+const TABS: [&str; 8] = [
+    "tabs-container",
+    "tabbed-set",
+    "sd-tab-set",
+    "sphinx-tabs",
+    "vp-code-group",
+    "code-group",
+    "tab-set",
+    "nav-tabs-wrapper",
+];
+
+/// A page whose segments are decided.
+pub(crate) struct Rails<'r> {
+    pub(crate) collector: &'r Collector<'r>,
+    pub(crate) landmark: &'r Landmark,
+    /// For each segment, how far it is above its threshold.
+    pub(crate) margins: &'r [f32],
+}
+
+/// Something that is kept or dropped as a whole.
+#[derive(PartialEq, Eq)]
+enum Unit {
+    /// By the mean of its segments.
+    Whole,
+    /// Kept where the text around it is.
+    Box,
+}
+
+impl Rails<'_> {
+    /// Corrects decisions.
+    pub(crate) fn apply(&self, keep: &mut [bool]) {
+        self.captions(keep);
+        self.units(keep);
+        self.headings(keep);
+    }
+
+    /// Keeps captions that the rules keep between kept texts; they stand apart
+    /// from the text.
+    fn captions(&self, keep: &mut [bool]) {
+        let first = keep.iter().position(|keep| *keep);
+        let last = keep.iter().rposition(|keep| *keep);
+        let (Some(first), Some(last)) = (first, last) else { return };
+        let Collector { dom, survey, states, .. } = self.collector;
+        let hull = keep.iter_mut().enumerate().take(last + 1).skip(first.saturating_sub(2));
+        for (idx, keep) in hull {
+            let (Some(segment), Some(bits)) = (survey.segments.get(idx), states.get(idx)) else {
+                continue;
+            };
+            let is_caption = segment.marks.has(Marks::CAPTION)
+                || survey.hints(segment.block).has(Hints::CAPTION)
+                || dom.item(segment.block).tag == Tag::Figure;
+            if is_caption && bits & state::KEPT != 0 {
+                *keep = true;
+            }
+        }
+    }
+
+    fn units(&self, keep: &mut [bool]) {
+        let Collector { dom, survey, .. } = *self.collector;
+        let Some(body) = dom.body else { return };
+        let mut counts = Vec::with_capacity(keep.len() + 1);
+        let mut count = 0_usize;
+        counts.push(count);
+        for is_kept in keep.iter() {
+            count += usize::from(*is_kept);
+            counts.push(count);
+        }
+        let mut at = body + 1;
+        while at < dom.item(body).end {
+            let item = dom.item(at);
+            if item.tag == Tag::Text {
+                at += 1;
+                continue;
+            }
+            let range = survey.within(dom, at);
+            let n_kept = counts[range.end] - counts[range.start];
+            // Nothing to correct in what is kept whole or has no text.
+            if n_kept == range.len() {
+                at = item.end;
+                continue;
+            }
+            let Some(unit) = self.unit(at) else {
+                at += 1;
+                continue;
+            };
+            let is_kept = match unit {
+                Unit::Whole => n_kept != 0 && 0.0 < self.mean(&range),
+                Unit::Box => self.is_in_text(at, &range, keep),
+            };
+            if is_kept || unit == Unit::Whole {
+                self.set(range, keep, is_kept, &unit);
+                at = item.end;
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Keeps or drops a unit. What the rules name inside it stays dropped: labels
+    /// of tabs, summaries that only say "expand".
+    fn set(&self, range: std::ops::Range<usize>, keep: &mut [bool], is_kept: bool, unit: &Unit) {
+        let states = self.collector.states.get(range.clone()).unwrap_or_default();
+        for (keep, bits) in keep.get_mut(range).unwrap_or_default().iter_mut().zip(states) {
+            let is_named = bits & state::NAMED != 0;
+            if !is_kept || !is_named || *unit == Unit::Box {
+                *keep = is_kept;
+            }
+        }
+    }
+
+    fn mean(&self, range: &std::ops::Range<usize>) -> f32 {
+        let segments = self.collector.survey.segments.get(range.clone()).unwrap_or_default();
+        let margins = self.margins.get(range.clone()).unwrap_or_default();
+        let (mut sum, mut all) = (0.0, 0.0);
+        for (segment, margin) in segments.iter().zip(margins) {
+            let chars = segment.chars.min(400) as f32;
+            sum += chars * margin.clamp(-2.0, 2.0);
+            all += chars;
+        }
+        if 0.0 < all { sum / all } else { 0.0 }
+    }
+
+    fn unit(&self, at: u32) -> Option<Unit> {
+        let Collector { dom, survey, .. } = *self.collector;
+        let tag = dom.item(at).tag;
+        match tag {
+            Tag::Table => is_data_table(dom, survey, at).then_some(Unit::Whole),
+            Tag::Ul | Tag::Ol | Tag::Dl | Tag::Menu => {
+                let is_plain = !dom.subtree(at).any(|at| {
+                    let tag = dom.item(at).tag;
+                    tag.heading().is_some() || matches!(tag, Tag::Article | Tag::Table)
+                });
+                is_plain.then_some(Unit::Whole)
+            }
+            Tag::Blockquote if note::kind(dom, survey, at).is_none() => {
+                let has_heading = dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some());
+                (!has_heading).then_some(Unit::Whole)
+            }
+            Tag::Details => Some(Unit::Whole),
+            Tag::Div | Tag::Section | Tag::Aside | Tag::Custom | Tag::Blockquote | Tag::P => {
+                if is_tab_group(dom, at) {
+                    return Some(Unit::Whole);
+                }
+                let is_side = tag == Tag::Aside || survey.hints(at).has(Hints::SIDE);
+                let is_box = is_side || note::kind(dom, survey, at).is_some();
+                is_box.then_some(Unit::Box)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a box is part of running text: the segments before and behind it
+    /// are kept and share its parent, and it is not a list of links.
+    fn is_in_text(&self, at: u32, range: &std::ops::Range<usize>, keep: &[bool]) -> bool {
+        let Collector { dom, survey, .. } = *self.collector;
+        let sum = survey.sum(dom, at);
+        if 0.4 < sum.link_share() || sum.chars == 0 {
+            return false;
+        }
+        // Banners and notices of the site are no part of the text.
+        let reason = self.collector.rules.get(range.start).map_or(0, |rule| rule & !INSIDE);
+        let is_boxed = Reason::Name(Named::Sidebar).code() == reason;
+        if Reason::Element.code() < reason && !is_boxed {
+            return false;
+        }
+        let is_note = note::kind(dom, survey, at).is_some();
+        let parent = dom.item(at).parent;
+        let is_kept_sibling = |idx: Option<usize>| {
+            idx.and_then(|idx| Some((*keep.get(idx)?, survey.segments.get(idx)?)))
+                .is_some_and(|(kept, segment)| kept && dom.subtree(parent).contains(&segment.at))
+        };
+        let before = is_kept_sibling(range.start.checked_sub(1));
+        let behind = is_kept_sibling(Some(range.end));
+        if is_note {
+            return before || behind || self.landmark.has(dom, at);
+        }
+        before && behind && self.landmark.has(dom, at)
+    }
+
+    /// Drops headings whose text is dropped, keeps headings of kept text.
+    fn headings(&self, keep: &mut [bool]) {
+        let Collector { dom, survey, known, .. } = self.collector;
+        // For each level, whether text behind the next heading of that level or above was
+        // kept, and whether any was dropped.
+        let (mut kept, mut dropped) = ([false; 7], [false; 7]);
+        // The next text that is no heading.
+        let mut next: Option<usize> = None;
+        for (idx, segment) in survey.segments.iter().enumerate().rev() {
+            let Some(is_kept) = keep.get(idx).copied() else { continue };
+            let level = dom.item(segment.block).tag.heading();
+            let Some(level) = level.filter(|_| segment.marks.has(Marks::HEADING)) else {
+                let seen = if is_kept { &mut kept } else { &mut dropped };
+                seen.fill(true);
+                next = Some(idx);
+                continue;
+            };
+            let slot = usize::from(level);
+            if is_kept {
+                let is_bare = !kept[slot] && dropped[slot] && level != 1;
+                // Text that the site's pages share was taken out before.
+                let is_shared =
+                    next.and_then(|next| survey.segments.get(next)).is_some_and(|s| s.chars == 0);
+                let is_weak = self.margins.get(idx).is_some_and(|margin| *margin < 1.0);
+                if is_bare && (is_weak || is_shared) {
+                    keep[idx] = false;
+                }
+            } else if let Some(text) = next
+                && keep.get(text).copied().unwrap_or(false)
+                && let Some(other) = survey.segments.get(text)
+            {
+                let around = dom.item(segment.block).parent;
+                let is_near = dom.subtree(around).contains(&other.at);
+                let announces = known.get(idx).is_some_and(|known| known.text.has(flag::ELSEWHERE));
+                if is_near && !announces {
+                    keep[idx] = true;
+                }
+            }
+            kept[slot..].fill(false);
+            dropped[slot..].fill(false);
+        }
+    }
+}
+
+fn is_data_table(dom: &Dom, survey: &Survey, at: u32) -> bool {
+    let mut is_data = false;
+    for inner in dom.subtree(at).skip(1) {
+        let tag = dom.item(inner).tag;
+        if tag == Tag::Table || matches!(tag.heading(), Some(1..=3)) {
+            return false;
+        }
+        if matches!(tag, Tag::Td | Tag::Th) {
+            if LONGEST_CELL < survey.sum(dom, inner).prose {
+                return false;
+            }
+            is_data = true;
+        }
+    }
+    is_data
+}
+
+/// Whether the children of an element are tabs and their panels.
+fn is_tab_group(dom: &Dom, at: u32) -> bool {
+    if !matches!(dom.item(at).tag, Tag::Div | Tag::Section | Tag::Custom) {
+        return false;
+    }
+    if let Some(class) = dom.attr(at, &local_name!("class"))
+        && class.split_ascii_whitespace().any(|token| TABS.contains(&token))
+    {
+        return true;
+    }
+    let is_panel = |child: &u32| dom.attr(*child, &local_name!("role")) == Some("tabpanel");
+    dom.children(at).take(64).filter(is_panel).nth(1).is_some()
+}

@@ -1,0 +1,207 @@
+//! Selectors: how an owner names the parts of a page.
+//!
+//! A small part of CSS: `tag`, `.class`, `#id`, `[attribute]`,
+//! `[attribute=value]`, descendants (a space) and alternatives (a comma).
+//! Anything else is an error, never a selector that matches by accident.
+
+use std::fmt;
+use std::str::FromStr;
+
+use html5ever::local_name;
+
+use crate::dom::Dom;
+use crate::tag::Tag;
+
+/// A selector for elements of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selector {
+    source: String,
+    /// Alternatives; each a chain of compounds, the outermost first.
+    chains: Vec<Vec<Compound>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Compound {
+    tag: Option<String>,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Condition {
+    Class(String),
+    Id(String),
+    Has(String),
+    Is(String, String),
+}
+
+/// Why a text is not a selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectorError {
+    selector: String,
+    place: usize,
+}
+
+impl fmt::Display for SelectorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { selector, place } = self;
+        write!(f, "`{selector}` is not a selector: unexpected text at byte {place}")
+    }
+}
+
+impl std::error::Error for SelectorError {}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)
+    }
+}
+
+impl FromStr for Selector {
+    type Err = SelectorError;
+
+    fn from_str(source: &str) -> Result<Self, SelectorError> {
+        let fail = |place| SelectorError { selector: source.to_owned(), place };
+        let mut chains = Vec::new();
+        let mut first = 0;
+        for alternative in source.split(',') {
+            let mut chain = Vec::new();
+            let mut place = first;
+            for part in alternative.split_inclusive(char::is_whitespace) {
+                let compound = part.trim();
+                if !compound.is_empty() {
+                    chain.push(parse(compound).map_err(|at| fail(place + at))?);
+                }
+                place += part.len();
+            }
+            if chain.is_empty() {
+                return Err(fail(first));
+            }
+            chains.push(chain);
+            first += alternative.len() + 1;
+        }
+        Ok(Self { source: source.to_owned(), chains })
+    }
+}
+
+/// Reads one compound; an error is the place of what was not expected.
+fn parse(text: &str) -> Result<Compound, usize> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii();
+    let name_at = |at: usize| {
+        let rest = text.get(at..).unwrap_or("");
+        let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        if end == 0 { Err(at) } else { Ok(rest.get(..end).unwrap_or("")) }
+    };
+    let mut compound = Compound::default();
+    let mut at = 0;
+    while let Some(sign) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        match sign {
+            '*' if at == 0 => at += 1,
+            '.' | '#' => {
+                let name = name_at(at + 1)?;
+                at += 1 + name.len();
+                let name = name.to_owned();
+                compound.conditions.push(if sign == '.' {
+                    Condition::Class(name)
+                } else {
+                    Condition::Id(name)
+                });
+            }
+            '[' => {
+                let inner = text.get(at + 1..).and_then(|rest| rest.split_once(']')).ok_or(at)?.0;
+                let (name, value) = match inner.split_once('=') {
+                    Some((name, value)) => (name, Some(value.trim_matches(['"', '\'']))),
+                    None => (inner, None),
+                };
+                if name.is_empty() || !name.chars().all(is_name) {
+                    return Err(at + 1);
+                }
+                let name = name.to_ascii_lowercase();
+                compound.conditions.push(match value {
+                    Some(value) => Condition::Is(name, value.to_owned()),
+                    None => Condition::Has(name),
+                });
+                at += inner.len() + 2;
+            }
+            _ if at == 0 => {
+                let name = name_at(0)?;
+                compound.tag = Some(name.to_ascii_lowercase());
+                at += name.len();
+            }
+            _ => return Err(at),
+        }
+    }
+    Ok(compound)
+}
+
+impl Compound {
+    fn matches(&self, dom: &Dom, at: u32) -> bool {
+        let item = dom.item(at);
+        if item.tag == Tag::Text || self.tag.as_ref().is_some_and(|tag| tag != item.tag.name()) {
+            return false;
+        }
+        self.conditions.iter().all(|condition| match condition {
+            Condition::Class(name) => dom
+                .attr(at, &local_name!("class"))
+                .is_some_and(|class| class.split_ascii_whitespace().any(|token| token == name)),
+            Condition::Id(name) => dom.attr(at, &local_name!("id")) == Some(name),
+            Condition::Has(name) => dom.attribute(at, name).is_some(),
+            Condition::Is(name, value) => dom.attribute(at, name) == Some(value),
+        })
+    }
+}
+
+impl Selector {
+    fn matches(&self, dom: &Dom, at: u32) -> bool {
+        self.chains.iter().any(|chain| {
+            let Some((last, outer)) = chain.split_last() else { return false };
+            if !last.matches(dom, at) {
+                return false;
+            }
+            let mut ancestors = dom.ancestors(at).skip(1);
+            outer.iter().rev().all(|compound| ancestors.any(|up| compound.matches(dom, up)))
+        })
+    }
+
+    /// The outermost elements that match, in document order.
+    pub(crate) fn find(&self, dom: &Dom) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut at = dom.body.unwrap_or(0);
+        while at < dom.len() {
+            if self.matches(dom, at) {
+                found.push(at);
+                at = dom.item(at).end;
+            } else {
+                at += 1;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    #[test]
+    fn selectors_find_tags_classes_ids_and_attributes() {
+        let html =
+            "<body><div id=a class='x y'><p>1<p data-k=v>2</div><section class=x><p>3</section>";
+        let dom = Dom::parse(html, &Limits::USUAL);
+        let n = |selector: &str| selector.parse::<Selector>().unwrap().find(&dom).len();
+        assert_eq!(n("p"), 3);
+        assert_eq!(n(".x"), 2);
+        assert_eq!(n("div.x.y"), 1);
+        assert_eq!(n("#a p"), 2);
+        assert_eq!(n(".x p[data-k]"), 1);
+        assert_eq!(n("p[data-k=\"v\"], section"), 2);
+        assert_eq!(n("section #a"), 0);
+    }
+
+    #[test]
+    fn what_is_no_selector_is_refused() {
+        for text in ["", "a,", "a > b", "a:hover", ".", "[", "[=x]", "a[b]c", "a,,b"] {
+            assert!(text.parse::<Selector>().is_err(), "{text}");
+        }
+    }
+}
