@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 
 use rutter_arc::Form;
 use rutter_extract::{Options, html};
-use rutter_fetch::{Body, Fetched, Url, What, decode};
+use rutter_fetch::{Body, Fetched, RobotsRules, Url, What, decode};
 use rutter_finding::{Finding, FindingSink, Place};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_scp::advert;
@@ -289,4 +289,15 @@ pub(crate) fn open(answer: &Fetched, what: What) -> io::Result<Box<dyn Read + Se
         Body::Spooled { path, .. } => Box::new(File::open(path)?),
     };
     decode::open(raw, coding, what.sizes().decoded).map_err(io::Error::other)
+}
+
+/// Tells whether some group allows the index by name (SPX-057). It is a sign
+/// that it exists, nothing more: a Disallow is obeyed all the same (D80).
+pub(crate) fn is_index_allowed(rules: &RobotsRules) -> bool {
+    let RobotsRules::Rules(robots) = rules else { return false };
+    let path = format!("/{SPXI}");
+    robots.agents().take(1000).chain(["*"]).any(|agent| {
+        let rule = robots.verdict(agent, &path).rule;
+        rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(SPXI))
+    })
 }

@@ -167,3 +167,17 @@ pub struct HomeSaid {
     /// Its twin in Markdown.
     pub markdown: Option<String>,
 }
+
+/// What kind of file said something.
+pub(crate) fn kind_of(said: &Said) -> &'static str {
+    match said {
+        Said::Sitemap(said) if 0 < said.n_children => "sitemap index",
+        Said::Sitemap(_) => "sitemap",
+        Said::Arc(_) => "ARC sitemap",
+        Said::ArcPointer { .. } => "pointer to an ARC sitemap",
+        Said::Policy => "ARC policy",
+        Said::Spxi => "SPXI index",
+        Said::Llms(_) => "llms.txt",
+        Said::Home(_) => "home page",
+    }
+}

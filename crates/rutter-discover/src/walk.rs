@@ -24,7 +24,7 @@ use crate::offer::{Gathered, Offer};
 use crate::read::{self, Ending, SPXI, Sort};
 use crate::room::{Capped, Room};
 use crate::rules;
-use crate::said::{Clue, Said};
+use crate::said::{Clue, Said, kind_of};
 use crate::sink::{Named, PageSink};
 
 /// What a host answers that has every file.
@@ -377,7 +377,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        if is_index_allowed(rules) {
+        if read::is_index_allowed(rules) {
             places.push((self.place(SPXI), Clue::AllowLine));
         }
         places.sort_by_key(|(_, by)| *by);
@@ -499,18 +499,7 @@ impl Walk<'_> {
                 return;
             }
             Err(error) => {
-                let text = error.cause.to_string();
-                let is_other_host = url.origin() != self.found.site.origin();
-                let outcome = match error.cause {
-                    // The robots.txt of another host may be there next time.
-                    Cause::Refused(Refused::Robots(RobotsReason::Unreachable(_)))
-                        if is_other_host =>
-                    {
-                        Outcome::Failed(text)
-                    }
-                    Cause::Refused(_) => Outcome::Refused(text),
-                    _ => Outcome::Failed(text),
-                };
+                let outcome = self.failed(url, &error.cause);
                 // What is known stays known; it was not said that it is gone.
                 self.note(url, by, outcome, None, old);
                 return;
@@ -548,6 +537,20 @@ impl Walk<'_> {
         self.note(url, by, outcome, said, kept);
         if let Some(look) = self.found.looks.last_mut() {
             look.status = status;
+        }
+    }
+
+    /// The outcome of a request without a response.
+    fn failed(&self, url: &Url, cause: &Cause) -> Outcome {
+        let text = cause.to_string();
+        let is_other_host = url.origin() != self.found.site.origin();
+        match cause {
+            // The robots.txt of another host may be there next time.
+            Cause::Refused(Refused::Robots(RobotsReason::Unreachable(_))) if is_other_host => {
+                Outcome::Failed(text)
+            }
+            Cause::Refused(_) => Outcome::Refused(text),
+            _ => Outcome::Failed(text),
         }
     }
 
@@ -693,29 +696,5 @@ impl Walk<'_> {
         }
         self.found.offer = whole.finish();
         self.found
-    }
-}
-
-/// Tells whether some group allows the index by name (SPX-057). It is a sign
-/// that it exists, nothing more: a Disallow is obeyed all the same (D80).
-fn is_index_allowed(rules: &RobotsRules) -> bool {
-    let RobotsRules::Rules(robots) = rules else { return false };
-    let path = format!("/{SPXI}");
-    robots.agents().take(1000).chain(["*"]).any(|agent| {
-        let rule = robots.verdict(agent, &path).rule;
-        rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(SPXI))
-    })
-}
-
-fn kind_of(said: &Said) -> &'static str {
-    match said {
-        Said::Sitemap(said) if 0 < said.n_children => "sitemap index",
-        Said::Sitemap(_) => "sitemap",
-        Said::Arc(_) => "ARC sitemap",
-        Said::ArcPointer { .. } => "pointer to an ARC sitemap",
-        Said::Policy => "ARC policy",
-        Said::Spxi => "SPXI index",
-        Said::Llms(_) => "llms.txt",
-        Said::Home(_) => "home page",
     }
 }

@@ -564,9 +564,11 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             let known = self.visit.visitor.store.validator(&mark.of(url.key()));
             known.map_or(true, |known| known.is_some_and(has_value))
         };
-        let has_training_mark = has_mark(Mark::Training);
-        let has_snapshot_mark = has_mark(Mark::Snapshot);
-        let has_expiry_mark = has_mark(Mark::Expiry);
+        let has = page::StoredMarks {
+            training: has_mark(Mark::Training),
+            snapshot: has_mark(Mark::Snapshot),
+            expiry: has_mark(Mark::Expiry),
+        };
         Raw {
             url,
             answer,
@@ -577,9 +579,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             now,
             marks,
             most_links,
-            has_training_mark,
-            has_snapshot_mark,
-            has_expiry_mark,
+            has,
             twin_of: None,
             merges_variants: self.visit.visitor.options.limits.merges_variants,
             instead_of: None,

@@ -80,16 +80,16 @@ impl Visit<'_> {
                 }
             }
             store.drop_marks(self.hold.lease(), &damaged)?;
-            self.withhold_expired(store.as_ref(), past)?;
+            self.withhold_expired(store.as_ref(), &past)?;
             if is_last {
                 return Ok(());
             }
         }
     }
 
-    fn withhold_expired(&mut self, store: &dyn Store, keys: Vec<String>) -> Result<(), VisitError> {
+    fn withhold_expired(&mut self, store: &dyn Store, keys: &[String]) -> Result<(), VisitError> {
         let (mut known, mut pages) = (Vec::new(), Vec::new());
-        for key in &keys {
+        for key in keys {
             let is_due = |row: &PageRow| {
                 let is_crawled = matches!(row.source, Source::Html | Source::Markdown);
                 is_crawled && row.withheld.is_none()

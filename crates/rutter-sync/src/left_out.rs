@@ -210,11 +210,11 @@ pub fn left_out(
 ) -> Result<Vec<LeftOutUrl>, QueryError> {
     let marks = store.marks(publisher, WORD, after, most)?;
     let marks: Result<Vec<Validator>, DamagedPage> = marks.into_iter().collect();
-    Ok(marks.map_err(Storage::from)?.into_iter().map(LeftOutUrl::of_mark).collect())
+    Ok(marks.map_err(Storage::from)?.iter().map(LeftOutUrl::of_mark).collect())
 }
 
 impl LeftOutUrl {
-    fn of_mark(mark: Validator) -> Self {
+    fn of_mark(mark: &Validator) -> Self {
         let url = url_of(&mark.url).to_owned();
         let why = mark.etag.as_deref().and_then(LeftOut::parse).unwrap_or(LeftOut::OTHER);
         Self { url, why, at: mark.checked }
@@ -246,7 +246,7 @@ pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
         after = Some(url_of(last).to_owned());
         for mark in known {
             let LeftOutUrl { url, why, .. } = match mark {
-                Ok(mark) => LeftOutUrl::of_mark(mark),
+                Ok(mark) => LeftOutUrl::of_mark(&mark),
                 Err(damaged) => {
                     stale.push(damaged.url);
                     continue;

@@ -42,17 +42,25 @@ pub(crate) struct Raw {
     pub(crate) marks: Vec<rutter_store::Validator>,
     /// Links that are followed from the page.
     pub(crate) most_links: usize,
-    /// Whether it is known what the page says about training, whether there is
-    /// a snapshot of its own, and whether it had a date of expiry.
-    pub(crate) has_training_mark: bool,
-    pub(crate) has_snapshot_mark: bool,
-    pub(crate) has_expiry_mark: bool,
+    pub(crate) has: StoredMarks,
     /// Whether variants of a URL are one page.
     pub(crate) merges_variants: bool,
     /// The page that this URL is another spelling of.
     pub(crate) twin_of: Option<Twin>,
     /// The page as it was read, where these are the words of its twin.
     pub(crate) instead_of: Option<Box<Ready>>,
+}
+
+/// Which marks of a page are stored: they are written anew also where the page
+/// says nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StoredMarks {
+    /// What the page says about training.
+    pub(crate) training: bool,
+    /// A snapshot of its own.
+    pub(crate) snapshot: bool,
+    /// Dates from which on it is not to be used.
+    pub(crate) expiry: bool,
 }
 
 /// Why an answer is no page.
@@ -196,9 +204,7 @@ pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
 
 /// Reads a page; why not where it cannot be.
 pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
-    let (most_links, has_training_mark) = (raw.most_links, raw.has_training_mark);
-    let (has_snapshot_mark, merges) = (raw.has_snapshot_mark, raw.merges_variants);
-    let has_expiry_mark = raw.has_expiry_mark;
+    let (most_links, has, merges) = (raw.most_links, raw.has, raw.merges_variants);
     let Raw { url, answer, row, mut said, template, token, now, mut marks, twin_of, .. } = raw;
     // Whatever comes, what its server says of its use counts.
     let of_fields = consent::of_fields(&answer.fields, &token, now);
@@ -256,14 +262,14 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         .find(|it| it.media_type.as_deref() == Some("text/markdown"))
         .filter(|_| is_unsure && verdict.withheld.is_none())
         .map(|it| it.href.clone());
-    if trains.is_some() || has_training_mark {
+    if trains.is_some() || has.training {
         marks.push(training_mark(url.key(), trains, now));
     }
     let expiry = Expiry {
         page: consent::expiry_of_page(&extraction, &token),
         header: consent::expiry_of_tags(&answer.fields.robots_tags, &token),
     };
-    if !expiry.is_none() || has_expiry_mark {
+    if !expiry.is_none() || has.expiry {
         marks.push(expiry_mark(url.key(), expiry, now));
     }
     let is_open = verdict.withheld.is_none();
@@ -272,7 +278,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         // ARC-060: the page's own attributes. Of a page that is withheld, the
         // store deletes the snapshot together with the content.
         let snapshot = snapshot::of_page(&extraction);
-        if snapshot.is_some() || has_snapshot_mark {
+        if snapshot.is_some() || has.snapshot {
             marks.push(snapshot::mark(url.key(), snapshot, now));
         }
     }

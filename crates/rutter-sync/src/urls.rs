@@ -391,7 +391,9 @@ pub(crate) fn for_each_key(
     let (publisher, section) = (Some(visit.publisher), Some(section));
     let selection = Selection { publisher, section, with_withheld: true };
     visit.for_each_piece(&selection, |rows| {
-        rows.into_iter().for_each(|row| take(row.url));
+        for row in rows {
+            take(row.url);
+        }
         Ok(())
     })
 }

@@ -102,10 +102,10 @@ impl Walk<'_, '_, '_> {
     /// Takes the canonical page of a stored page that did not change for listed.
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), VisitError> {
         let why = why_left(self.visit, key)?;
-        if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of)) {
-            if self.visit.row(of)?.is_some() {
-                self.frontier.add(of, None, None);
-            }
+        if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of))
+            && self.visit.row(of)?.is_some()
+        {
+            self.frontier.add(of, None, None);
         }
         Ok(())
     }

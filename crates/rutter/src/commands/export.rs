@@ -322,9 +322,9 @@ impl Job<'_> {
     /// Compares the number of pages that were read with the number there are:
     /// damage may hide pages.
     fn count(&self, totals: Vec<Option<PageTotals>>, n_read: u64) -> anyhow::Result<()> {
-        let wanted = |it: PageTotals| match self.args.withheld {
-            true => it.pages,
-            false => it.pages.saturating_sub(it.withheld),
+        let wanted = |it: PageTotals| {
+            let withheld = if self.args.withheld { 0 } else { it.withheld };
+            it.pages.saturating_sub(withheld)
         };
         let n_pages: u64 = totals.into_iter().flatten().map(wanted).sum();
         if n_read < n_pages {
