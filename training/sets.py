@@ -18,7 +18,7 @@ LINKS = 15
 LANDMARK, SURE, NAMED, KEPT = 1, 2, 4, 16
 # Weight of a set; how much its pages count.
 WEIGHTS = {"trafilatura": 3.0, "andy": 1.5, "wcxb_dev": 1.0, "magic_article": 0.7, "magic_forum": 1.0,
-           "sqlite3-doc": 0.6, "git-doc": 0.5, "debian-policy": 0.8, "corpus": 3.0}
+           "sqlite3-doc": 0.6, "git-doc": 0.5, "debian-policy": 0.8, "corpus": 2.0}
 MOST_DOC_PAGES = 150
 
 

@@ -5,6 +5,7 @@ writes the model there.
 """
 
 import argparse
+import hashlib
 import os
 import pickle
 import time
@@ -25,7 +26,7 @@ UNSCORED = -9.0
 
 def parameters(args, depth, leaves, rate):
     return dict(objective="binary", num_leaves=leaves, max_depth=depth, learning_rate=rate, feature_fraction=0.4,
-                data_sample_strategy="goss", top_rate=0.2, other_rate=0.1, min_data_in_leaf=150, lambda_l2=5.0,
+                data_sample_strategy="goss", top_rate=0.2, other_rate=0.1, min_data_in_leaf=100, lambda_l2=5.0,
                 max_bin=63, verbosity=-1, seed=SEED, deterministic=True, force_row_wise=True, num_threads=args.threads)
 
 
@@ -127,11 +128,11 @@ def main():
     for name in ("features", "sets", "docs", "corpus"):
         parser.add_argument(name)
     parser.add_argument("out", nargs="?")
-    parser.add_argument("--trees", type=int, nargs=2, default=(140, 140))
+    parser.add_argument("--trees", type=int, nargs=2, default=(120, 120))
     parser.add_argument("--type-trees", type=int, default=40)
     parser.add_argument("--depth", type=int, default=5)
     parser.add_argument("--leaves", type=int, default=24)
-    parser.add_argument("--rate", type=float, default=0.11)
+    parser.add_argument("--rate", type=float, default=0.13)
     parser.add_argument("--base", type=int, default=56)
     parser.add_argument("--dump", help="write models and tune margins for experiments")
     parser.add_argument("--threads", type=int, default=2)
@@ -177,6 +178,11 @@ def main():
     order = np.argsort(-second.feature_importance("gain"))
     labels = [names[k] for k in base] + context.NAMES + sets.TYPES
     print("strongest:", ", ".join(labels[k] for k in order[:25]))
+    digest = hashlib.sha256()
+    for name in sets.WEIGHTS:
+        for file in ("features.f32", "links.u32", "segments.jsonl"):
+            digest.update(hashlib.sha256(open(f"{args.features}/{name}/{file}", "rb").read()).digest())
+    print(f"inputs sha256 {digest.hexdigest()}")
     if args.dump:
         with open(args.dump, "wb") as file:
             pickle.dump((type_model, first, second, base, tune, tune_types, final), file, 4)

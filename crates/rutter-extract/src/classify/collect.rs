@@ -87,6 +87,8 @@ pub(crate) mod state {
     pub(crate) const FURNITURE: u8 = 8;
     /// The rules keep it.
     pub(crate) const KEPT: u8 = 16;
+    /// It is kept without being scored.
+    pub(crate) const WHOLE: u8 = 32;
 }
 
 /// Bit of [`Collector::rules`]: the segment lies in the region.
@@ -127,9 +129,20 @@ impl<'c> Collector<'c> {
         collector
     }
 
-    /// Whether a segment is dropped without being scored.
+    /// Whether a segment is dropped or kept without being scored.
     pub(crate) fn is_sure(&self, idx: usize) -> bool {
-        self.states.get(idx).is_some_and(|bits| bits & state::SURE != 0)
+        self.states.get(idx).is_some_and(|bits| bits & (state::SURE | state::WHOLE) != 0)
+    }
+
+    /// Marks text that the rules keep as kept, but for links: on documentation
+    /// they are right about it, and it need not be scored.
+    pub(crate) fn keep_text(&mut self) {
+        for (bits, segment) in self.states.iter_mut().zip(&self.survey.segments) {
+            let is_text = segment.link_chars * 2 < segment.chars;
+            if *bits & (state::KEPT | state::SURE) == state::KEPT && is_text {
+                *bits |= state::WHOLE;
+            }
+        }
     }
 
     fn find_region(&mut self) {

@@ -11,6 +11,7 @@ use super::collect::Collector;
 use super::context;
 use super::features::{FEATURES, Row};
 use super::model::{model, probability};
+use super::page::PageType;
 
 /// Reasons that are named for a segment.
 const MOST_REASONS: usize = 3;
@@ -36,22 +37,33 @@ impl Reasons {
         }
     }
 
-    /// One explanation for each segment, where wanted.
+    /// The page type, then one explanation for each segment, where wanted.
     pub(crate) fn explain(
         &self,
         collector: &Collector<'_>,
         margins: &[f32],
         keep: &[bool],
+        page_type: PageType,
     ) -> Vec<Why> {
         let segments = collector.survey.segments.iter().zip(margins).zip(keep);
-        let mut out = Vec::with_capacity(self.strongest.len());
+        let mut out = Vec::with_capacity(self.strongest.len() + 1);
+        if !self.strongest.is_empty() {
+            out.push(Why {
+                path: "page".to_owned(),
+                reason: format!("page type {}", page_type.name()),
+                is_kept: true,
+                chars: collector.total.chars,
+                start: String::new(),
+            });
+        }
         for (idx, (reasons, ((segment, margin), is_kept))) in
             self.strongest.iter().zip(segments).enumerate()
         {
             let reason = if segment.chars == 0 {
                 Reason::Template.to_string()
             } else if collector.is_sure(idx) {
-                "furniture by its element or name".to_owned()
+                let sure = if 0.0 < *margin { "text of the main part" } else { "furniture" };
+                format!("{sure}, by the rules")
             } else {
                 format!("{:.2} content: {reasons}", probability(*margin))
             };

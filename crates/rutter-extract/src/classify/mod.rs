@@ -40,7 +40,7 @@ use context::Context;
 use explain::Reasons;
 use features::{FIRST_PAGE, N, Row};
 use loss::Loss;
-use model::{N_TYPES, model, probability};
+use model::{Batch, N_TYPES, model, probability};
 use rails::Rails;
 
 /// Margins above which a segment is kept: inside the landmark, and outside.
@@ -73,12 +73,13 @@ impl Thresholds {
 const KEEP_REPEATED: f32 = 0.4;
 /// A landmark of which the model keeps this share is kept whole, but for what the rules would
 /// drop: the threshold of what they keep becomes [`WHOLE`].
-const CLEAN: f32 = 0.9;
+const CLEAN: f32 = 0.95;
 const WHOLE: f32 = -3.0;
 /// The margin above which a dated line about an article is kept.
 const DATED: f32 = 2.0;
-/// The margin of segments that are not scored.
+/// The margins of segments that are dropped, and kept, without being scored.
 const SURE: f32 = -9.0;
+const KEPT_WHOLE: f32 = 3.0;
 
 /// A page to be classified.
 pub(crate) struct Subject<'s> {
@@ -119,9 +120,13 @@ pub fn model_version() -> u32 {
 /// Decides what of a page is kept; `rules` is what the rules would keep.
 pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let Subject { dom, survey, landmark, .. } = *subject;
-    let collector = Collector::new(dom, survey, subject.found, &rules, landmark);
+    let mut collector = Collector::new(dom, survey, subject.found, &rules, landmark);
     let types = page_types(&collector);
     let page_type = best(types);
+    if page_type == PageType::Documentation {
+        collector.keep_text();
+    }
+    let collector = collector;
     let mut reasons = Reasons::new(subject.explain, survey.segments.len());
     let margins = margins(&collector, types, |idx, row| reasons.add(idx, row));
     let above = above_threshold(subject, &collector, &margins, page_type);
@@ -155,7 +160,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
         }
     }
     let loss = Loss::of(subject, &collector, &keep);
-    let why = reasons.explain(&collector, &margins, &keep);
+    let why = reasons.explain(&collector, &margins, &keep, page_type);
     Decision { region, page_type, loss, why }
 }
 
@@ -254,25 +259,36 @@ fn margins(
     let model = model();
     let n = collector.survey.segments.len();
     let n_base = model.base.len();
-    let mut first = vec![probability(SURE); n];
+    let unscored = |bits: &u8| if bits & state::WHOLE != 0 { KEPT_WHOLE } else { SURE };
+    let mut out: Vec<f32> = collector.states.iter().map(unscored).collect();
+    let mut first: Vec<f32> = out.iter().map(|margin| probability(*margin)).collect();
     let mut base = Vec::with_capacity(n * n_base);
-    collector.rows(|idx, row| {
+    let mut batch = Batch::new(&model.first, |idx, margin| {
         if let Some(score) = first.get_mut(idx) {
-            *score = probability(model.first.margin(row));
+            *score = probability(margin);
         }
-        base.extend(model.base.iter().map(|id| row[usize::from(*id)]));
     });
+    collector.rows(|idx, row| {
+        base.extend(model.base.iter().map(|id| row[usize::from(*id)]));
+        batch.push(idx, row);
+    });
+    batch.finish();
     let context = Context::new(collector, &first, types);
     let mut row: Row = [0.0; 256];
-    let mut out = vec![SURE; n];
+    let mut batch = Batch::new(&model.second, |idx, margin| {
+        if let Some(out) = out.get_mut(idx) {
+            *out = margin;
+        }
+    });
     let open = (0..n).filter(|idx| !collector.is_sure(*idx));
     for (values, idx) in base.chunks_exact(n_base.max(1)).zip(open) {
-        if let (Some(slots), Some(out)) = (row.get_mut(..n_base), out.get_mut(idx)) {
+        if let Some(slots) = row.get_mut(..n_base) {
             slots.copy_from_slice(values);
             context.fill(idx, &mut row, n_base);
             each(idx, &row);
-            *out = model.second.margin(&row);
+            batch.push(idx, &row);
         }
     }
+    batch.finish();
     out
 }

@@ -41,30 +41,72 @@ pub(crate) struct Forest {
 
 #[derive(Debug, Clone)]
 struct Tree {
-    features: [u8; NODES],
-    thresholds: [f32; NODES],
+    nodes: [Node; NODES],
     leaves: [i16; NODES],
+}
+
+/// Goes to the right where the feature is above the threshold.
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    threshold: f32,
+    feature: u8,
 }
 
 impl Tree {
     fn leaf(&self, row: &Row) -> i32 {
         let mut at = 1;
         for _ in 0..DEPTH {
-            let node = at % NODES;
-            let is_above = self.thresholds[node] < row[usize::from(self.features[node])];
+            let node = self.nodes[at % NODES];
+            let is_above = node.threshold < row[usize::from(node.feature)];
             at = 2 * at + usize::from(is_above);
         }
         self.leaves[at % NODES].into()
     }
 }
 
-impl Forest {
-    /// The margin of a row: above 0 for keep.
-    pub(crate) fn margin(&self, row: &Row) -> f32 {
-        let sum: i32 = self.trees.iter().map(|tree| tree.leaf(row)).sum();
-        sum as f32 * self.scale
+/// Rows that are scored together: a tree is loaded once for all of them.
+const TOGETHER: usize = 16;
+
+/// Collects rows and scores them by the batch; `done` gets the index of each
+/// row and its margin, which is above 0 for keep.
+pub(crate) struct Batch<'m, F: FnMut(usize, f32)> {
+    forest: &'m Forest,
+    rows: Vec<Row>,
+    indices: Vec<usize>,
+    done: F,
+}
+
+impl<'m, F: FnMut(usize, f32)> Batch<'m, F> {
+    pub(crate) fn new(forest: &'m Forest, done: F) -> Self {
+        let (rows, indices) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
+        Self { forest, rows, indices, done }
     }
 
+    pub(crate) fn push(&mut self, idx: usize, row: &Row) {
+        self.rows.push(*row);
+        self.indices.push(idx);
+        if self.rows.len() == TOGETHER {
+            self.finish();
+        }
+    }
+
+    /// Scores the rows that are left.
+    pub(crate) fn finish(&mut self) {
+        let mut sums = [0_i32; TOGETHER];
+        for tree in &self.forest.trees {
+            for (row, sum) in self.rows.iter().zip(&mut sums) {
+                *sum += tree.leaf(row);
+            }
+        }
+        for (idx, sum) in self.indices.iter().zip(sums) {
+            (self.done)(*idx, sum as f32 * self.forest.scale);
+        }
+        self.rows.clear();
+        self.indices.clear();
+    }
+}
+
+impl Forest {
     /// The margins of page types.
     pub(crate) fn margins(&self, row: &Row) -> [f32; N_TYPES] {
         let mut sums = [0_i32; N_TYPES];
@@ -88,8 +130,9 @@ impl Forest {
             }
             let mut at = 1;
             while at < NODES {
-                let feature = usize::from(tree.features[at]);
-                let next = 2 * at + usize::from(tree.thresholds[at] < row[feature]);
+                let node = tree.nodes[at];
+                let feature = usize::from(node.feature);
+                let next = 2 * at + usize::from(node.threshold < row[feature]);
                 out[feature] += (means[next] - means[at]) * self.scale;
                 at = next;
             }
@@ -157,16 +200,16 @@ impl<'r> Reader<'r> {
     }
 
     fn tree(&mut self) -> Option<Tree> {
-        let features = self.array()?;
-        let mut thresholds = [0.0; NODES];
-        for threshold in &mut thresholds {
-            *threshold = f32::from_le_bytes(self.array()?);
+        let features: [u8; NODES] = self.array()?;
+        let mut nodes = [Node::default(); NODES];
+        for (node, feature) in nodes.iter_mut().zip(features) {
+            *node = Node { threshold: f32::from_le_bytes(self.array()?), feature };
         }
         let mut leaves = [0; NODES];
         for leaf in &mut leaves {
             *leaf = i16::from_le_bytes(self.array()?);
         }
-        Some(Tree { features, thresholds, leaves })
+        Some(Tree { nodes, leaves })
     }
 }
 
@@ -197,7 +240,9 @@ mod tests {
     #[test]
     fn any_row_has_a_finite_margin() {
         for value in [0.0, -1e30, 1e30, f32::INFINITY, f32::NAN] {
-            assert!(model().first.margin(&[value; 256]).is_finite());
+            let mut batch = Batch::new(&model().first, |_, margin| assert!(margin.is_finite()));
+            batch.push(0, &[value; 256]);
+            batch.finish();
         }
     }
 }

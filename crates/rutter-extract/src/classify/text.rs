@@ -26,13 +26,13 @@ impl WordSet {
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
-            for word in words(text.get(..end).unwrap_or(text)) {
+            scan(text.get(..end).unwrap_or(text), |word| {
                 if !set.has(word) {
                     set.len += 1;
                     let (slot, bit) = slot(word);
                     set.bits[slot] |= bit;
                 }
-            }
+            });
         }
         set
     }
@@ -47,15 +47,58 @@ fn slot(word: u32) -> (usize, u64) {
     ((word >> 6 & 7) as usize, 1 << (word & 63))
 }
 
-/// Hashes of the words of a text, letter case ignored.
-fn words(text: &str) -> impl Iterator<Item = u32> + '_ {
-    let parts = text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
-    parts.filter(|word| !word.is_empty()).map(|word| {
-        let hash = word.iter().fold(0x811c_9dc5_u32, |hash, byte| {
-            (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
-        });
-        hash ^ hash >> 15
-    })
+/// Classes of bytes: 1 digit, 2 upper case, 4 part of a word.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = byte.is_ascii_digit() as u8
+            | (byte.is_ascii_uppercase() as u8) << 1
+            | ((byte.is_ascii_alphanumeric() || !byte.is_ascii()) as u8) << 2;
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+const SEED: u32 = 0x811c_9dc5;
+const PRIME: u32 = 0x0100_0193;
+
+/// What one pass over a text counts.
+#[derive(Default)]
+struct Counted {
+    digits: u32,
+    upper: u32,
+    /// Words that begin in upper case behind a space or at the start.
+    capitals: u32,
+}
+
+/// Reads a text once; calls `each` with the hash of every word, letter case
+/// ignored.
+fn scan(text: &str, mut each: impl FnMut(u32)) -> Counted {
+    let mut counted = Counted::default();
+    let (mut hash, mut before) = (SEED, b' ');
+    for &byte in text.as_bytes() {
+        let class = CLASSES[usize::from(byte)];
+        let is_upper = u32::from(class >> 1 & 1);
+        counted.digits += u32::from(class & 1);
+        counted.upper += is_upper;
+        counted.capitals += is_upper & u32::from(before == b' ');
+        before = byte;
+        if class & 4 != 0 {
+            // Bit 5 is what makes a letter lower case.
+            hash = (hash ^ (u32::from(byte) | is_upper << 5)).wrapping_mul(PRIME);
+        } else if hash != SEED {
+            each(hash ^ hash >> 15);
+            hash = SEED;
+        }
+    }
+    if hash != SEED {
+        each(hash ^ hash >> 15);
+    }
+    counted
 }
 
 /// Facts about the text of a segment.
@@ -124,23 +167,28 @@ impl<'t> TextReader<'t> {
     pub(crate) fn read(&mut self, segment: &Segment, next: u32) -> TextFacts {
         let mut facts = TextFacts::default();
         self.gather(segment, next, &mut facts);
-        let (mut digits, mut upper, mut hash) = (0_u32, 0_u32, 0x811c_9dc5_u32);
-        for &byte in self.head.as_bytes() {
-            digits += u32::from(byte.is_ascii_digit());
-            upper += u32::from(byte.is_ascii_uppercase());
-            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        }
+        let (mut n, mut title, mut description, mut hash) = (0_u32, 0_u32, 0_u32, SEED);
+        let counted = scan(&self.head, |word| {
+            n += 1;
+            title += u32::from(self.title.has(word));
+            description += u32::from(self.description.has(word));
+            hash = (hash ^ word).wrapping_mul(PRIME);
+        });
         let len = self.head.len().max(1) as f32;
+        let n = n.max(1) as f32;
         facts.hash = hash ^ segment.chars.wrapping_mul(0x9e37_79b1);
-        facts.digits = digits as f32 / len;
-        facts.upper = upper as f32 / len;
-        self.compare(&mut facts);
+        facts.digits = counted.digits as f32 / len;
+        facts.upper = counted.upper as f32 / len;
+        facts.capitalised = counted.capitals as f32 / n;
+        facts.title = title as f32 / n;
+        facts.description = description as f32 / n;
+        facts.title_cover = (title as f32 / self.title.len.max(1) as f32).min(1.0);
         let first = self.head.bytes().find(u8::is_ascii_alphanumeric);
         if first.is_some_and(|byte| byte.is_ascii_lowercase()) {
             facts.flags |= flag::STARTS_LOWER;
         }
         if segment.chars < 240 {
-            facts.flags |= self.phrases(digits != 0);
+            facts.flags |= self.phrases(counted.digits != 0);
         }
         facts
     }
@@ -182,25 +230,6 @@ impl<'t> TextReader<'t> {
             }
             _ => 0,
         };
-    }
-
-    fn compare(&self, facts: &mut TextFacts) {
-        let (mut n, mut title, mut description, mut capitals) = (0_u32, 0_u32, 0_u32, 0_u32);
-        for word in words(&self.head) {
-            n += 1;
-            title += u32::from(self.title.has(word));
-            description += u32::from(self.description.has(word));
-        }
-        let mut before = b' ';
-        for &byte in self.head.as_bytes() {
-            capitals += u32::from(byte.is_ascii_uppercase() && before == b' ');
-            before = byte;
-        }
-        let n = n.max(1) as f32;
-        facts.title = title as f32 / n;
-        facts.description = description as f32 / n;
-        facts.capitalised = capitals as f32 / n;
-        facts.title_cover = (title as f32 / self.title.len.max(1) as f32).min(1.0);
     }
 
     fn phrases(&self, has_digits: bool) -> u16 {

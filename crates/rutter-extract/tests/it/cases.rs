@@ -63,7 +63,8 @@ fn shown(extraction: &Extraction) -> String {
         )
         .unwrap();
     }
-    writeln!(out, "confidence: {:.1}", extraction.confidence).unwrap();
+    // The number changes with every model.
+    writeln!(out, "sure: {}", 0.5 <= extraction.confidence).unwrap();
     for finding in &extraction.findings {
         writeln!(out, "{} {}: {}", finding.rule.code, finding.rule.name, finding.detail).unwrap();
     }
@@ -102,12 +103,14 @@ fn ours_the_explanation_covers_the_whole_page() {
                 </main><footer>The end</footer>";
     let mut how = options("https://harbour.example/");
     how.explain = true;
-    let why: Vec<_> = html(page.as_bytes(), &how)
+    let extraction = html(page.as_bytes(), &how);
+    // Numbers change with every model.
+    assert!(extraction.why[0].reason.starts_with("page type "), "{:?}", extraction.why[0]);
+    assert!(extraction.why.iter().all(|why| !why.reason.is_empty()));
+    let why: Vec<_> = extraction
         .why
         .into_iter()
-        .map(|why| {
-            format!("{} {} ({})", if why.is_kept { "keep" } else { "drop" }, why.path, why.reason)
-        })
+        .map(|why| format!("{} {}", if why.is_kept { "keep" } else { "drop" }, why.path))
         .collect();
     insta::assert_snapshot!(why.join("\n"));
 }
