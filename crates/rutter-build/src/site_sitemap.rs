@@ -159,7 +159,13 @@ impl SiteSitemap {
         } else {
             gathered.read_all(plan, &plan.site, &is_ours);
         }
-        Ok(Self { has_copies, ..gathered.finish(plan) })
+        let mut theirs = Self { has_copies, ..gathered.finish(plan) };
+        // Ours took its place in an earlier build: a page that was removed since
+        // does not bring it back.
+        if has_copies && theirs.standing != Standing::Absent {
+            theirs.standing = Standing::Replaced;
+        }
+        Ok(theirs)
     }
 
     /// Keeps its files in the state, for builds that find ours in their place.

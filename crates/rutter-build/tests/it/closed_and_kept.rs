@@ -153,6 +153,41 @@ fn one_page_with_an_odd_canonical_link_changes_no_other_address() {
     assert_eq!(site.row("tides")[1], "public");
 }
 
+fn in_place(plan: &mut Plan) {
+    plan.out = None;
+    plan.generator = Some(rutter_build::Generator {
+        name: "MkDocs".to_owned(),
+        root: None,
+        sources: Vec::new(),
+    });
+}
+
+#[test]
+fn a_removed_page_does_not_bring_back_a_sitemap_that_was_replaced() {
+    for index in [None, Some("sitemap-0.xml")] {
+        let mut site = Site::new();
+        for name in ["tides", "berths", "pilots"] {
+            site.put(&format!("{name}.html"), &page("Home", name, &words(name.len())));
+        }
+        sitemap(&site, &["tides.html", "berths.html", "pilots.html"]);
+        if let Some(child) = index {
+            fs::rename(site.path("site/sitemap.xml"), site.path("site").join(child)).unwrap();
+            let list = format!("<sitemap><loc>{BASE}{child}</loc></sitemap></sitemapindex>");
+            let head = SITEMAP.replace("urlset", "sitemapindex");
+            site.put("sitemap-index.xml", &format!("{head}{list}"));
+        }
+        site.build_with(in_place).unwrap();
+        site.remove("berths.html");
+        for n_removed in [1, 0] {
+            let (outcome, heard) = site.build_with(in_place).unwrap();
+            assert_eq!(outcome.removed, n_removed, "{index:?}: {:?}", heard.findings);
+            let text = fs::read_to_string(site.path("site/sitemap.xml")).unwrap();
+            assert!(text.contains("tides.html") && !text.contains("berths.html"), "{text}");
+            assert!(!site.path("site/sitemap-rutter.xml").exists(), "{index:?}");
+        }
+    }
+}
+
 #[test]
 fn a_damaged_list_of_kept_sitemaps_is_refused() {
     let mut site = Site::new();
@@ -162,14 +197,6 @@ fn a_damaged_list_of_kept_sitemaps_is_refused() {
     let priority = "<url><loc>https://harbour.example/tides.html</loc><priority>0.9</priority></url>\
         <url><loc>https://harbour.example/berths.html</loc></url>";
     site.put("sitemap.xml", &format!("{SITEMAP}{priority}</urlset>"));
-    let in_place = |plan: &mut Plan| {
-        plan.out = None;
-        plan.generator = Some(rutter_build::Generator {
-            name: "MkDocs".to_owned(),
-            root: None,
-            sources: Vec::new(),
-        });
-    };
     site.build_with(in_place).unwrap();
     let list = site.path("state/sitemaps/list.json");
     let whole = fs::read_to_string(&list).unwrap();

@@ -227,7 +227,7 @@ fn spec_what_partners_may_read_lies_in_the_state_and_nowhere_else() {
     let head = ["version", "output", "update", "closed"].map(|key| served[key].clone());
     assert_eq!(
         serde_json::Value::from(head.to_vec()),
-        serde_json::json!([2, "../out", 604_800, ["members/"]])
+        serde_json::json!([3, "../out", 604_800, ["members/"]])
     );
     #[cfg(unix)]
     {
