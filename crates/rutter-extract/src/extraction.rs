@@ -125,7 +125,8 @@ pub struct Extraction {
     pub charset: &'static str,
     /// From 0 to 1: how sure it is that the main content is the main content.
     pub confidence: f32,
-    /// What kind of page it is; none for Markdown.
+    /// What kind of page it is; none for Markdown and for pages that are too
+    /// long to be classified.
     pub page_type: Option<PageType>,
     /// The template version it was read with.
     pub template: Option<VersionId>,
@@ -284,7 +285,7 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
         findings.push(Finding::new(&rules::MAIN_TEXT_DROPPED, Place::WHOLE, detail));
     }
     let mut extraction = walk(Read { dom, survey, region, found }, options, findings);
-    extraction.page_type = Some(page_type);
+    extraction.page_type = page_type;
     extraction.why = why;
     extraction.template = template;
     extraction.charset = decoded.encoding.name();

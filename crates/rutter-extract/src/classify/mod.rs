@@ -81,6 +81,10 @@ const DATED: f32 = 2.0;
 const SURE: f32 = -9.0;
 const KEPT_WHOLE: f32 = 3.0;
 
+/// Segments of a page above which the rules alone decide: features take some
+/// hundred bytes for each segment.
+const MOST_SEGMENTS: usize = 200_000;
+
 /// A page to be classified.
 pub(crate) struct Subject<'s> {
     pub(crate) dom: &'s Dom,
@@ -101,8 +105,8 @@ pub(crate) struct Subject<'s> {
 pub(crate) struct Decision {
     /// What is kept.
     pub(crate) region: Region,
-    /// What kind of page it is.
-    pub(crate) page_type: PageType,
+    /// What kind of page it is; `None` where it was too long to be scored.
+    pub(crate) page_type: Option<PageType>,
     /// Text of the landmark that was dropped, where it is much.
     pub(crate) loss: Option<Loss>,
     /// Why each segment was kept or dropped, where asked for.
@@ -120,6 +124,11 @@ pub fn model_version() -> u32 {
 /// Decides what of a page is kept; `rules` is what the rules would keep.
 pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let Subject { dom, survey, landmark, .. } = *subject;
+    if MOST_SEGMENTS < survey.segments.len() {
+        let mut region = rules;
+        drop_forced(subject, &mut region);
+        return Decision { region, page_type: None, loss: None, why: Vec::new() };
+    }
     let mut collector = Collector::new(dom, survey, subject.found, &rules, landmark);
     let types = page_types(&collector);
     let page_type = best(types);
@@ -154,14 +163,19 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
         // A page that has text does not come out empty: what the rules keep.
         rules
     };
+    drop_forced(subject, &mut region);
+    let loss = Loss::of(subject, &collector, &keep);
+    let why = reasons.explain(&collector, &margins, &keep, page_type);
+    Decision { region, page_type: Some(page_type), loss, why }
+}
+
+/// Marks what the owner wants to drop.
+fn drop_forced(subject: &Subject<'_>, region: &mut Region) {
     for (at, _) in subject.forced.iter().filter(|(_, is_kept)| !is_kept) {
         if let Some(reason) = region.dropped.get_mut(*at as usize) {
             *reason = Some(Reason::Owner);
         }
     }
-    let loss = Loss::of(subject, &collector, &keep);
-    let why = reasons.explain(&collector, &margins, &keep, page_type);
-    Decision { region, page_type, loss, why }
 }
 
 /// How far each segment is above the threshold that holds for it.

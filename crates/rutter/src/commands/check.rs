@@ -144,6 +144,8 @@ fn judge(
         return Ok(judgements);
     }
     if path.is_dir() {
+        let built = site::site_folder(path, out);
+        let path = built.as_deref().unwrap_or(path);
         let outcome = site::folder(path, &args.site, judging, out)?;
         seen.overview.see_site(&outcome);
         let mut judgements = outcome.judgements;

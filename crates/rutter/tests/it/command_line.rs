@@ -135,3 +135,20 @@ fn check_without_arguments_takes_the_site_of_the_settings() {
     assert_eq!(code, Some(2));
     assert!(said.starts_with("error: public: no such folder or file\nhint: "), "{said}");
 }
+
+#[test]
+fn findings_of_a_project_folder_name_files_of_the_site_in_it() {
+    let folder = site();
+    let root = folder.path();
+    fs::remove_file(root.join("rutter.toml")).unwrap();
+    write(root, "public/sitemap.xml", "<urlset xmlns='http://www.sitemaps.org/wrong'></urlset>");
+    let (code, data, said) = parts(&rutter(root, &["check", ".", "--format", "jsonl"]));
+    assert_eq!(code, Some(1), "{data}{said}");
+    let files: Vec<String> = data
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|value| value["type"] == "finding")
+        .filter_map(|value| value["file"].as_str().map(str::to_owned))
+        .collect();
+    assert!(files.contains(&"public/sitemap.xml".to_owned()), "{files:?}");
+}

@@ -107,8 +107,6 @@ pub(crate) fn folder(
     judging: &Judging,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
-    let site = site_folder(dir, out);
-    let dir = site.as_deref().unwrap_or(dir);
     let outcome = judge_folder(dir, args, judging.clone(), out)?;
     // A gate that was pointed at nothing must not be green.
     anyhow::ensure!(0 < outcome.files, "{}: no file in it that could be judged", dir.display());
@@ -120,7 +118,7 @@ pub(crate) fn folder(
 
 /// The folder of the site inside a project folder; `None` where the given
 /// folder is the site. Says which folder is checked where that is not plain.
-fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
+pub(crate) fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
     let folders = site::OUTPUT_FOLDERS.map(|name| dir.join(name));
     let built = folders.into_iter().find(|folder| site::has_entry_file(folder))?;
     if site::has_entry_file(dir) {
