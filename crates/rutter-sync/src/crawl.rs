@@ -118,7 +118,9 @@ pub(crate) async fn crawl(
             visit.report.leave_out(&key, LeftOut::REMEMBERED_LIMIT);
         }
     }
-    walked.frontier.report(&mut visit.report);
+    let store = visit.visitor.store.clone();
+    let is_stored = |key: &str| matches!(store.page(key), Ok(Some(_)));
+    walked.frontier.report(&mut visit.report, &is_stored);
     visit.is_cut_short |= is_short;
     if !is_short && !has_failed {
         visit.memo.whole = Some(visit.now);

@@ -230,13 +230,22 @@ impl<'g> Frontier<'g> {
         self.closed.clone().unwrap_or(limit)
     }
 
-    /// Counts and lists what was turned away.
-    pub(crate) fn report(&self, report: &mut Report) {
-        for (why, n) in self.left_out.iter().filter(|(_, n)| 0 < **n) {
-            report.count_left_out(why.clone(), *n);
-        }
+    /// Counts and lists what was turned away. A page that an earlier sync
+    /// stored is not left out, although this one did not request it.
+    pub(crate) fn report(&self, report: &mut Report, is_stored: &dyn Fn(&str) -> bool) {
+        let mut n_stored: BTreeMap<&LeftOut, u64> = BTreeMap::new();
         for (key, (why, _)) in &self.turned_away {
-            report.list_left_out(key, why.clone());
+            if why.alias_of().is_none() && is_stored(key) {
+                *n_stored.entry(why).or_default() += 1;
+            } else {
+                report.list_left_out(key, why.clone());
+            }
+        }
+        for (why, n) in &self.left_out {
+            let n = n.saturating_sub(n_stored.get(why).copied().unwrap_or_default());
+            if 0 < n {
+                report.count_left_out(why.clone(), n);
+            }
         }
     }
 
@@ -463,7 +472,7 @@ mod tests {
         // Kept for a sync with wider bounds.
         assert_eq!(frontier.cut_links().count(), 3);
         frontier.follow("https://h.example/b", 3);
-        frontier.report(&mut report);
+        frontier.report(&mut report, &|_| false);
         assert_eq!(
             report.left_out_by_code().into_iter().collect::<Vec<_>>(),
             [("depth-limit", 1), ("link-limit", 1)]
@@ -481,7 +490,7 @@ mod tests {
         frontier.follow("https://h.example/a", 3);
         frontier.close(LeftOut::PAGE_LIMIT);
         let mut report = Report::new("https://h.example", rutter_discover::Rung::Links);
-        frontier.report(&mut report);
+        frontier.report(&mut report, &|_| false);
         assert_eq!(report.left_out_by_code().into_iter().collect::<Vec<_>>(), [("page-limit", 1)]);
         let left: Vec<(String, u32)> = frontier.links().collect();
         assert_eq!(left, [("https://h.example/a".to_owned(), 3)]);

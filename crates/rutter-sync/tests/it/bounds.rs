@@ -45,6 +45,25 @@ async fn chain_of_sixty_chapters_is_read_to_its_end() {
 }
 
 #[tokio::test]
+async fn a_stored_page_that_a_bound_skips_is_not_left_out() {
+    let bay = Bay::new();
+    let links: String = (1..=9).map(|at| format!("<a href=/{at}>{at}</a> ")).collect();
+    bay.html("/", &body("Home", &format!("Text of the home page. {links}")));
+    for at in 1..=9 {
+        bay.html(&format!("/{at}"), &body(&format!("Chapter {at}"), "Text of a chapter."));
+    }
+    for _ in 0..5 {
+        let few = Options { most_pages: 4, ..Options::default() };
+        let report = bay.visit_with(few).await.unwrap();
+        let (stored, left) = (bay.paths(), left(&bay));
+        assert_eq!(stored.len() + left.len(), 10, "{stored:?} {left:?}");
+        assert_eq!(count(&report, "page-limit"), left.len() as u64);
+        bay.clock.advance(Duration::from_hours(1));
+    }
+    assert_eq!((bay.paths().len(), left(&bay).len()), (10, 0));
+}
+
+#[tokio::test]
 async fn depth_limit_is_counted_and_lists_what_it_cut() {
     let bay = Bay::new();
     chain(&bay, 8);

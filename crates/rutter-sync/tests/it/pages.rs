@@ -93,6 +93,9 @@ async fn ours_a_site_with_links_alone_is_walked_within_bounds() {
     bay.server.route("/c", [Reply::status(404)]);
     assert_eq!(bay.visit().await.removed, 1);
     // Bounded, and said so.
+    let more = format!("{links}<p><a href=/d>d</a></p>");
+    bay.html("/", &format!("<title>Home</title><main><p>Words of the home page.</p>{more}</main>"));
+    bay.html("/d", &body("D", "Words of D."));
     let report = bay.visit_with(Options { most_pages: 1, ..Options::default() }).await.unwrap();
     assert!(report.left_out_by_code().contains_key("page-limit"), "{report:?}");
 }
