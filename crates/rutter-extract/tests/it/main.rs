@@ -4,6 +4,7 @@
 
 mod annotations;
 mod cases;
+mod control;
 mod corpus;
 mod dates;
 mod harbour;
