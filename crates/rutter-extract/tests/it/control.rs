@@ -1,55 +1,66 @@
-//! What owners say about their pages, and what they hear about lost text.
+//! Owner's control: selectors for what is main content, kept and dropped.
 
-use rutter_extract::{Control, Options, Selector, html};
+use rutter_extract::{Control, Extraction, Selector, html};
 
-use crate::{options, read};
+use crate::options;
 
-const TIDES: &str = "<p>High water is at noon today, and low water is at six in the evening.</p>";
-
-fn page(main: &str) -> String {
-    format!(
-        "<html lang=en><title>Tides</title><nav><a href=/>Home</a></nav>\
-         <main><h1>Tides</h1>{main}</main><footer><p>Harbour office, 1 Fish Quay.</p></footer>"
-    )
-}
-
-fn controlled(control: Control, main: &str) -> rutter_extract::Extraction {
-    let how = Options { control, ..options("https://harbour.example/docs/page.html") };
-    html(page(main).as_bytes(), &how)
-}
+const PAGE: &str = "<html lang=en><title>Gate</title><body><nav id=menu><a href=/>Home</a></nav>\
+    <div class=text><h1>Gate</h1><p>The gate opens twice a day, at half tide, and closes again at the \
+    next one.</p><p class=price>Opening it at other times costs forty crowns, paid in advance at the \
+    office.</p></div><div class=board><p>The pilots meet every Monday in the net loft, and everybody may \
+    listen to what they have to say.</p></div><footer><p class=hours>Open from eight to four.</p></footer>";
 
 fn selectors(texts: &[&str]) -> Vec<Selector> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-#[test]
-fn text_lost_inside_the_main_element_is_reported_with_its_largest_part() {
-    let comment = "<div class=comment><p>Ada wrote: I liked this very much, thank you for the \
-        long text about it. Reply</p></div>";
-    let comments = format!("<div class=comments><h3>Comments</h3>{}</div>", comment.repeat(12));
-    let extraction = read(page(&format!("<article>{}</article>{comments}", TIDES.repeat(6))));
-    let finding = extraction.findings.iter().find(|finding| finding.rule.code == "HT019");
-    let detail = &finding.expect("HT019 is reported").detail;
-    assert!(detail.contains('%') && detail.contains("Comments"), "{detail}");
-    assert!(!extraction.page.to_text().contains("Ada wrote"));
-    let whole = read(page(&TIDES.repeat(5)));
-    assert!(whole.findings.iter().all(|finding| finding.rule.code != "HT019"));
+fn read(control: Control) -> Extraction {
+    let mut how = options("https://harbour.example/gate");
+    how.control = control;
+    html(PAGE.as_bytes(), &how)
+}
+
+fn has(extraction: &Extraction, code: &str) -> bool {
+    extraction.findings.iter().any(|finding| finding.rule.code == code)
 }
 
 #[test]
-fn selectors_of_the_owner_decide_and_one_that_matches_nothing_is_reported() {
-    let main = format!("<div class=views>1,024 views so far today.</div>{TIDES}");
-    let drop = Control { drop: selectors(&["main .views"]), ..Control::default() };
-    let extraction = controlled(drop, &main);
-    assert!(!extraction.page.to_text().contains("views"), "{}", extraction.page.to_text());
-    assert!(extraction.page.to_text().contains("High water"));
-    let keep = Control { keep: selectors(&["footer"]), ..Control::default() };
-    assert!(controlled(keep, &main).page.to_text().contains("Fish Quay"));
-    let only = Control { main: selectors(&["div.views"]), ..Control::default() };
-    assert!(!controlled(only, &main).page.to_text().contains("High water"));
-    let none = Control { drop: selectors(&["#no-such-id"]), ..Control::default() };
-    let extraction = controlled(none, &main);
-    let finding = extraction.findings.iter().find(|finding| finding.rule.code == "HT020");
-    assert!(finding.expect("HT020 is reported").detail.contains("#no-such-id"));
-    assert!("p >> q".parse::<Selector>().is_err());
+fn main_keeps_nothing_outside_it() {
+    let page = read(Control { main: selectors(&[".board"]), ..Control::default() });
+    let text = page.page.to_text();
+    assert!(text.contains("pilots meet") && !text.contains("forty crowns"), "{text}");
+    assert!(!has(&page, "HT020"));
+}
+
+#[test]
+fn keep_and_drop_are_stronger_than_the_classifier() {
+    let control = Control {
+        keep: selectors(&["footer .hours"]),
+        drop: selectors(&["p.price", ".board"]),
+        ..Control::default()
+    };
+    let page = read(control);
+    let text = page.page.to_text();
+    assert!(text.contains("Open from eight") && text.contains("twice a day"), "{text}");
+    assert!(!text.contains("forty crowns") && !text.contains("pilots"), "{text}");
+}
+
+#[test]
+fn a_selector_that_matches_nothing_is_a_finding_and_changes_nothing() {
+    let page = read(Control { main: selectors(&["#absent"]), ..Control::default() });
+    assert!(has(&page, "HT020"));
+    assert_eq!(page.page.to_text(), read(Control::default()).page.to_text());
+}
+
+#[test]
+fn text_lost_inside_main_is_reported_with_its_share_and_its_place() {
+    let mut how = options("https://harbour.example/gate");
+    how.control.drop = selectors(&[".notice"]);
+    let text = "The gate opens twice a day, at half tide, and closes again. ".repeat(4);
+    let notice = "Members of the club may pass at night. ".repeat(8);
+    let page = format!("<main><p>{text}</p><p class=notice>{notice}</p></main>");
+    let extraction = html(page.as_bytes(), &how);
+    let lost = extraction.findings.iter().find(|finding| finding.rule.code == "HT019").unwrap();
+    assert!(lost.detail.contains(" % of it") && lost.detail.contains("p.notice"), "{lost:?}");
+    assert!(lost.detail.contains("Members of the club"), "{lost:?}");
 }
