@@ -29,6 +29,9 @@ impl Loss {
         keep: &[bool],
     ) -> Option<Self> {
         let (dom, survey) = (subject.dom, subject.survey);
+        // What the owner drops is not lost.
+        let dropped = subject.forced.iter().filter(|(_, is_kept)| !is_kept);
+        let dropped: Vec<_> = dropped.map(|(at, _)| survey.within(dom, *at)).collect();
         let (mut all, mut lost) = (0_u32, 0_u32);
         // The largest run of dropped segments: its first one, and its characters.
         let (mut largest, mut run) = ((0_usize, 0_u32), (0_usize, 0_u32));
@@ -39,7 +42,8 @@ impl Loss {
                 };
                 // Links and what is furniture by its element are no text of the page.
                 let is_element = collector.rules.get(idx).is_some_and(|rule| rule & !INSIDE == 5);
-                if segment.chars < segment.link_chars * 2 || is_element {
+                let is_meant = dropped.iter().any(|range| range.contains(&idx));
+                if segment.chars < segment.link_chars * 2 || is_element || is_meant {
                     continue;
                 }
                 all += segment.chars;

@@ -54,13 +54,17 @@ fn a_selector_that_matches_nothing_is_a_finding_and_changes_nothing() {
 
 #[test]
 fn text_lost_inside_main_is_reported_with_its_share_and_its_place() {
+    let text = "<p>The gate opens twice a day, at half tide, and closes again at the next.</p>";
+    let comment = "<div class=comment><p>Ada wrote: I liked this very much, thank you for the \
+        long text about it. Reply</p></div>";
+    let comments = format!("<div class=comments><h3>Comments</h3>{}</div>", comment.repeat(12));
+    let page = format!("<main><article><h1>Gate</h1>{}</article>{comments}</main>", text.repeat(6));
     let mut how = options("https://harbour.example/gate");
-    how.control.drop = selectors(&[".notice"]);
-    let text = "The gate opens twice a day, at half tide, and closes again. ".repeat(4);
-    let notice = "Members of the club may pass at night. ".repeat(8);
-    let page = format!("<main><p>{text}</p><p class=notice>{notice}</p></main>");
     let extraction = html(page.as_bytes(), &how);
+    assert!(!extraction.page.to_text().contains("Ada wrote"));
     let lost = extraction.findings.iter().find(|finding| finding.rule.code == "HT019").unwrap();
-    assert!(lost.detail.contains(" % of it") && lost.detail.contains("p.notice"), "{lost:?}");
-    assert!(lost.detail.contains("Members of the club"), "{lost:?}");
+    assert!(lost.detail.contains(" % of it") && lost.detail.contains("Comments"), "{lost:?}");
+    // What the owner drops is not lost.
+    how.control.drop = selectors(&[".comments"]);
+    assert!(!has(&html(page.as_bytes(), &how), "HT019"));
 }
