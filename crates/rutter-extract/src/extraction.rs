@@ -326,7 +326,7 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     }
     let mut blocks = walk.out;
     if options.links == LinkBlocks::All {
-        blocks = crate::blocks::with_links(blocks);
+        blocks = crate::link_blocks::with_links(blocks);
     }
     let whole = Whole::of(&dom, &survey, targets, &region, &base);
     let (confidence, is_script) = (region.confidence, dom.has_scripts);

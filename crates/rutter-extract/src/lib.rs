@@ -43,6 +43,7 @@ mod honesty;
 mod inline;
 mod json_ld;
 mod language;
+mod link_blocks;
 mod list;
 mod login;
 mod markdown;

@@ -13,8 +13,9 @@ use crate::spxi::{declares, entity, index};
 const SITEMAP: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
 
 fn sitemap(site: &Site, paths: &[&str]) {
-    let urls: String =
+    let urls: Vec<String> =
         paths.iter().map(|path| format!("<url><loc>{BASE}{path}</loc></url>")).collect();
+    let urls = urls.concat();
     site.put("sitemap.xml", &format!("{SITEMAP}{urls}</urlset>"));
 }
 
