@@ -2,8 +2,9 @@
 //! the main content, with little text beside its form.
 //!
 //! A login box in the header, the navigation, a side bar or a dialog is part of
-//! every page of a site and says nothing about this one. Input: the tree.
-//! Output: whether the page is there to ask for a password.
+//! every page of a site and says nothing about this one. Neither does a form
+//! beside some text on a page whose title and headings do not name a login.
+//! Input: the tree. Output: whether the page is there to ask for a password.
 
 use html5ever::local_name;
 
@@ -11,8 +12,34 @@ use crate::dom::Dom;
 use crate::survey::Survey;
 use crate::tag::Tag;
 
-/// Most characters beside the form of a page that is there for the form.
+/// Most characters beside the form of a page that is there for the form, where
+/// its title or a heading names a login, and where none does.
 const MOST_BESIDE: u32 = 400;
+const FEW_BESIDE: u32 = 150;
+
+/// Parts of words by which titles and headings name a login.
+const LOGIN_WORDS: [&str; 20] = [
+    "sign in",
+    "sign-in",
+    "signin",
+    "log in",
+    "log-in",
+    "login",
+    "log on",
+    "logon",
+    "password",
+    "passwort",
+    "anmeld",
+    "einlog",
+    "connexion",
+    "connect",
+    "identifi",
+    "iniciar",
+    "acceder",
+    "accedi",
+    "entrar",
+    "member",
+];
 
 /// Most password fields that are looked at.
 const MOST_FIELDS: usize = 16;
@@ -52,6 +79,7 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
     // Without a main element: all text but that of header and so on.
     let around = if main.is_some() { 0 } else { n_around(dom, survey, body) };
     let all = survey.sum(dom, main.unwrap_or(body)).chars;
+    let most = if names_login(dom) { MOST_BESIDE } else { FEW_BESIDE };
     fields.any(|field| {
         // What surrounds the main element says nothing about what is in it.
         let mut inside_main = dom.ancestors(field).skip(1).take_while(|up| Some(*up) != main);
@@ -60,7 +88,19 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
         let form = dom.ancestors(field).find(|up| dom.item(*up).tag == Tag::Form);
         let inside = form.map_or(0, |form| survey.sum(dom, form).chars);
         let beside = all.saturating_sub(inside).saturating_sub(around);
-        !is_around && !is_outside && beside <= MOST_BESIDE
+        !is_around && !is_outside && beside <= most
+    })
+}
+
+/// Whether the title or a heading of the page names a login.
+fn names_login(dom: &Dom) -> bool {
+    let is_name = |at: &u32| {
+        let tag = dom.item(*at).tag;
+        tag == Tag::Title || tag.heading().is_some()
+    };
+    (0..dom.len()).filter(is_name).take(16).any(|at| {
+        let words = dom.words(at).to_lowercase();
+        LOGIN_WORDS.iter().any(|word| words.contains(word))
     })
 }
 
@@ -146,6 +186,9 @@ mod tests {
             (false, format!("<div class=\"leftsidebar\">{form}</div><p>Open daily.</p>")),
             (false, format!("<div class=\"navbar\">{form}</div><p>Open daily.</p>")),
             (true, "<h1>Log in</h1><INPUT TYPE=Password>".to_owned()),
+            (false, format!("<body><div id=top>{form}</div><h1>Tides</h1><p>{}", &text[..250])),
+            (true, format!("<body><div id=top>{form}</div><h1>Log in</h1><p>{}", &text[..250])),
+            (true, format!("<title>Member area</title><p>{}</p>{form}", &text[..250])),
             (false, format!("<body><header>{form}</header><main><p>Open daily.</p></main>")),
             (false, format!("<body><div id=\"site-header\">{form}</div><p>Open daily.</p>")),
             (false, format!("<body><div class=\"login-modal\">{form}</div><p>Open daily.</p>")),
