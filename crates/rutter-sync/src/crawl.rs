@@ -35,7 +35,7 @@ use crate::frontier::{Frontier, Target};
 use crate::keys::Keys;
 use crate::layers::Gathered;
 use crate::left_out::LeftOut;
-use crate::mark::{Mark, is_current, is_recent, is_still_withheld};
+use crate::mark::{Mark, goes_back, is_current, is_recent, is_still_withheld};
 use crate::options::Event;
 use crate::page::{self, Raw};
 use crate::plan::Reason;
@@ -493,9 +493,11 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
                     matches!(row.withheld, None | Some(Withheld::Shell | Withheld::Scope));
                 row.source != Source::Scp && (is_withheld || is_asked_by_tag)
             });
-        let known = known
-            .filter(|_| is_conditional)
-            .map(|known| Validators { etag: known.etag, last_modified: known.last_modified });
+        let goes_back = goes_back(target.lastmod, fetched_with.as_ref());
+        let known = known.filter(|_| is_conditional).map(|known| Validators {
+            etag: known.etag,
+            last_modified: known.last_modified.filter(|_| !goes_back),
+        });
         let request = Request {
             known: known.unwrap_or_default(),
             site: Some(visit.site.clone()),

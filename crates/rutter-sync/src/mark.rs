@@ -120,6 +120,14 @@ pub(crate) fn is_same_lastmod(lastmod: Timestamp, fetched_with: Option<&Validato
     fetched_with.is_some_and(|mark| mark.etag.as_deref() == Some(&lastmod.to_string()))
 }
 
+/// Whether `lastmod` is older than the value that an address was last fetched
+/// with: a copy from a backup. Its `Last-Modified` is older too, so a server
+/// without entity tags would answer that nothing changed.
+pub(crate) fn goes_back(lastmod: Option<Timestamp>, fetched_with: Option<&Validator>) -> bool {
+    let before = fetched_with.and_then(|mark| Timestamp::parse(mark.etag.as_deref()?).ok());
+    matches!((lastmod, before), (Some(now), Some(before)) if now < before)
+}
+
 /// Whether a list says that a page is as it was when it was fetched.
 /// `fetched_with` is the [`Mark::Lastmod`] of the page.
 pub(crate) fn is_current(

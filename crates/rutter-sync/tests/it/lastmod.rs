@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rutter_store::Store;
+use rutter_testkit::server::Reply;
 
 use crate::bay::{Bay, at, body, urlset};
 
@@ -49,6 +50,25 @@ async fn fetches_page_whose_lastmod_changed_to_a_day_before_the_last_fetch() {
         bay.visit().await;
         assert_eq!(pages_asked(&bay, n), asked);
     }
+}
+
+#[tokio::test]
+async fn fetches_page_whose_lastmod_went_back_without_asking_by_date() {
+    let bay = Bay::new();
+    let reply = |text: &str, dated: &str| {
+        let page = format!("<!doctype html><html lang=en>{}</html>", body("A", text));
+        Reply::ok("text/html", page).with("Last-Modified", dated)
+    };
+    bay.server.route("/a", [reply("New text of A.", "Mon, 02 Nov 2026 00:00:00 GMT")]);
+    listed(&bay, &[("/a", 2)]);
+    bay.visit().await;
+    // A copy from a backup: page and list are older.
+    bay.server.route("/a", [reply("Old text of A.", "Sun, 01 Nov 2026 00:00:00 GMT")]);
+    listed(&bay, &[("/a", 1)]);
+    assert_eq!(bay.visit().await.changed, 1);
+    let seen = bay.server.seen();
+    let last = seen.iter().rev().find(|it| it.path == "/a").unwrap();
+    assert_eq!(last.header("if-modified-since"), None);
 }
 
 #[tokio::test]
