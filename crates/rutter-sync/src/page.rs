@@ -388,12 +388,14 @@ fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     extraction.page.to_line()
 }
 
-/// The page that this one may be a variant of, by its canonical link. A link to an
-/// unrelated page is no evidence: some sites name their home page everywhere.
+/// The page that this one may be a variant of, by its canonical link inside the
+/// site. The link alone is no evidence, as some sites name their home page
+/// everywhere: both pages must have the same content.
 fn canonical(extraction: &Extraction, key: &str) -> Option<String> {
     let canonical = PageUrl::parse(extraction.facts.canonical.as_deref()?).ok()?;
-    let canonical = canonical.key().to_owned();
-    (canonical != key && variants::is_alike(&canonical, key)).then_some(canonical)
+    let own = PageUrl::parse(key).ok()?;
+    let is_other = canonical.key() != key && canonical.host() == own.host();
+    is_other.then(|| canonical.key().to_owned())
 }
 
 fn links(extraction: &Extraction) -> Vec<String> {

@@ -31,7 +31,7 @@ impl Traps {
             return Some(LeftOut::PATH_REPEATS);
         }
         let query = url.query()?;
-        if limits.merges_variants && query.split('&').any(is_session) {
+        if query.split('&').any(is_session) {
             return Some(LeftOut::SESSION);
         }
         let seen = self.queries.entry(url.path().to_owned()).or_default();
@@ -63,12 +63,5 @@ mod tests {
             assert_eq!(ask(&format!("/calendar?day={n}")), None);
         }
         assert_eq!(ask("/calendar?day=100"), Some(LeftOut::QUERIES_LIMIT));
-    }
-
-    #[test]
-    fn sessions_are_pages_of_their_own_where_variants_are_kept() {
-        let limits = CrawlLimits { merges_variants: false, ..CrawlLimits::default() };
-        let url = Url::parse("https://h.example/x?PHPSESSID=1").unwrap();
-        assert_eq!(Traps::default().refuse(&url, &limits), None);
     }
 }

@@ -1,9 +1,9 @@
 //! Variants of a URL that name the same page.
 //!
 //! [`stripped`] removes parameters that name a visit or a campaign; that needs
-//! no evidence, except that a URL which the site lists is fetched as it is. Letter case, a trailing slash, `index.html` and other
-//! parameters only make two URLs [alike](is_alike): they are one page where a
-//! canonical link says so, or where both have the same content.
+//! no evidence, except that a URL which the site lists is fetched as it is.
+//! Letter case, a trailing slash, `index.html` and other parameters only give two
+//! URLs one [`shape`]: they are one page where both have the same content.
 
 use rutter_fetch::Url;
 use rutter_page::{Judge, Page, PageLimits};
@@ -114,12 +114,6 @@ pub(crate) struct Twin {
     pub(crate) content: u64,
 }
 
-/// Whether two URLs may name the same page.
-pub(crate) fn is_alike(one: &str, other: &str) -> bool {
-    let (one, other) = (shape(one), shape(other));
-    one.is_some() && one == other
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,10 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_alike_by_case_slash_and_index() {
-        let is_alike = |one: &str, other: &str| {
-            is_alike(&format!("https://h.example{one}"), &format!("https://h.example{other}"))
-        };
+    fn urls_have_one_shape_by_case_slash_and_index() {
+        let of = |path: &str| shape(&format!("https://h.example{path}")).unwrap();
+        let is_alike = |one: &str, other: &str| of(one) == of(other);
         for (one, other) in
             [("/Docs/", "/docs"), ("/", "/index.html"), ("/a/index.php", "/a"), ("/a?x=1", "/a")]
         {

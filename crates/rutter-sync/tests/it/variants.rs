@@ -96,6 +96,22 @@ async fn case_and_slash_variants_are_one_page_where_there_is_evidence() {
 }
 
 #[tokio::test]
+async fn a_copy_that_names_another_page_as_canonical_is_its_alias() {
+    let bay = Bay::new();
+    bay.sitemap(&[], &["/boat/", "/print/boat", "/other", "/p2"]);
+    let page = |text: &str| format!("<link rel=canonical href=/boat/>{}", body("Boat", text));
+    bay.html("/boat/", &page("Text about a boat."));
+    bay.html("/print/boat", &page("Text about a boat."));
+    // Other content: the link is not believed.
+    bay.html("/other", &page("Text about something else.")).html("/p2", &page("Page two."));
+    bay.visit().await;
+    assert_eq!(bay.paths(), ["/boat/", "/other", "/p2"]);
+    assert_eq!(aliases(&bay), [pair("/print/boat", "/boat/")]);
+    assert!(bay.visit().await.is_quiet());
+    assert_eq!(bay.paths(), ["/boat/", "/other", "/p2"]);
+}
+
+#[tokio::test]
 async fn canonical_page_that_no_list_has_is_fetched() {
     let bay = Bay::new();
     bay.sitemap(&[], &["/docs"]);

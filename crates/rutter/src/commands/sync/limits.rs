@@ -41,8 +41,8 @@ pub(super) struct LimitArgs {
     /// Read at most N URLs from all sitemaps together
     #[arg(long, value_name = "N", default_value_t = USUAL.sitemap_urls)]
     max_sitemap_urls: usize,
-    /// Store each variant of a URL as a page of its own: session and tracking
-    /// parameters, letter case, trailing slashes, canonical links
+    /// Store each variant of a URL as a page of its own: tracking parameters,
+    /// letter case, trailing slashes, canonical links
     #[arg(long)]
     keep_url_variants: bool,
     /// Stop fetching single pages after N seconds; no bound by default
