@@ -5,6 +5,8 @@
 //! loses the optional members of its surfaces first (D69), and one that no
 //! reader would take loses the surfaces nobody said anything about.
 
+use std::collections::BTreeSet;
+
 use rutter_page::Tree;
 
 use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
@@ -164,8 +166,9 @@ impl Members {
 
     /// What is not known is put where it does not contradict what is.
     fn extra(&mut self, extra: &[(String, Tree)]) {
+        let mut known: BTreeSet<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         for (name, value) in extra {
-            if !self.0.iter().any(|(known, _)| known == name) {
+            if known.insert(name.clone()) {
                 self.put(name, Some(value.clone()));
             }
         }
