@@ -22,6 +22,9 @@ const MOST_RATIO: f64 = 4.0 * 1.2;
 /// Below this many steps per byte a case is linear: buffers that double weigh
 /// more than the bytes, and a scan that starts again for each part takes more.
 const FEWEST_STEPS: u64 = 16;
+/// A case that is not linear is counted again at this many times the size: a
+/// buffer that is used from 64 KiB on is one step, and not growth.
+const AGAIN: usize = 8;
 /// How long one input may take before it counts as too slow; a linear reader
 /// takes seconds under callgrind.
 const LONGEST: Duration = Duration::from_mins(3);
@@ -53,6 +56,13 @@ impl Growth {
 
     fn is_linear(&self) -> bool {
         self.steps[2] < FEWEST_STEPS * self.bytes || self.ratio() <= MOST_RATIO
+    }
+
+    fn print(&self) {
+        let (Self { reader, case, .. }, [once, twice, four]) = (self, self.steps);
+        let mark = if self.is_linear() { "" } else { "  not linear" };
+        let ratio = self.ratio();
+        println!("{reader:<12} {case:<32} {once:>13} {twice:>13} {four:>13} {ratio:>6.2}{mark}");
     }
 }
 
@@ -89,19 +99,26 @@ fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
     let (mut n_cases, mut failed) = (0, Vec::new());
     for name in names {
         let mut counting = Counting::start(&program, &folder, plan, name)?;
+        let mut suspects = Vec::new();
         while let Some(growth) = counting.next_case()? {
             n_cases += 1;
-            let [once, twice, four] = growth.steps;
-            let (Growth { reader, case, .. }, ratio) = (&growth, growth.ratio());
-            let mark = if growth.is_linear() { "" } else { "  not linear" };
-            println!(
-                "{reader:<12} {case:<32} {once:>13} {twice:>13} {four:>13} {ratio:>6.2}{mark}"
-            );
+            growth.print();
             if !growth.is_linear() {
-                failed.push(format!("{reader}: {case} ({ratio:.2})"));
+                suspects.push(growth.case);
             }
         }
         failed.extend(counting.end()?);
+        for case in &suspects {
+            let again = Plan { size: AGAIN * plan.size, reader: Some(name), case: Some(case) };
+            let mut counting = Counting::start(&program, &folder, &again, name)?;
+            while let Some(growth) = counting.next_case()? {
+                growth.print();
+                if !growth.is_linear() {
+                    failed.push(format!("{name}: {case} ({:.2})", growth.ratio()));
+                }
+            }
+            failed.extend(counting.end()?);
+        }
     }
     ensure!(0 < n_cases, "no case `{}`", plan.case.unwrap_or_default());
     ensure!(failed.is_empty(), "growth is not linear: {}", failed.join(", "));
