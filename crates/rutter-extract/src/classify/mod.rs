@@ -33,6 +33,7 @@ use crate::extraction::Why;
 use crate::meta::Found;
 use crate::region::Region;
 use crate::survey::Survey;
+use crate::tag::Tag;
 use crate::verdict::Reason;
 
 use collect::{Collector, state};
@@ -81,6 +82,8 @@ const DATED: f32 = 2.0;
 const SURE: f32 = -9.0;
 const KEPT_WHOLE: f32 = 3.0;
 
+/// Characters behind the footer of the landmark that are no part of its text.
+const MOST_BEHIND_FOOTER: u32 = 120;
 /// Segments of a page above which the rules alone decide: features take some
 /// hundred bytes for each segment.
 const MOST_SEGMENTS: usize = 200_000;
@@ -147,6 +150,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     for (keep, bits) in keep.iter_mut().zip(&collector.states) {
         *keep &= bits & state::FURNITURE == 0;
     }
+    drop_behind_footer(subject, &mut keep);
     for (at, is_kept) in subject.forced {
         if let Some(part) = keep.get_mut(survey.within(dom, *at)) {
             part.fill(*is_kept);
@@ -167,6 +171,24 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let loss = Loss::of(subject, &collector, &keep);
     let why = reasons.explain(&collector, &margins, &keep, page_type);
     Decision { region, page_type: Some(page_type), loss, why }
+}
+
+/// Drops the little that follows the last footer of the landmark: stamps of
+/// builds and the like, which some generators put inside `<main>`.
+fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
+    let Subject { dom, survey, landmark, .. } = *subject;
+    for root in &landmark.roots {
+        let is_footer = |at: &u32| dom.item(*at).tag == Tag::Footer;
+        let Some(footer) = dom.subtree(*root).rev().find(is_footer) else { continue };
+        // That of a quotation or of an article in a list says nothing of the page.
+        let is_inner = dom.ancestors(footer).take_while(|up| up != root).any(|up| {
+            matches!(dom.item(up).tag, Tag::Blockquote | Tag::Figure | Tag::Article | Tag::Li)
+        });
+        let behind = survey.within(dom, footer).end..survey.within(dom, *root).end;
+        if !is_inner && survey.sum_of(behind.clone()).chars <= MOST_BEHIND_FOOTER {
+            keep.get_mut(behind).unwrap_or_default().fill(false);
+        }
+    }
 }
 
 /// Marks what the owner wants to drop.
