@@ -3,7 +3,7 @@
 //! Once the journal is on disk, the publication happens, in this process or in
 //! the next one; until it is done, no staged file may be deleted. Redoing it is
 //! idempotent: a step whose staged file is missing was done before, or the file
-//! was deleted by somebody else. Such a step is skipped and the others are
+//! was deleted by another program. Such a step is skipped and the others are
 //! done; a state file that was lost this way is returned, so that the next
 //! build writes everything again. Both ends stream.
 //!
@@ -449,7 +449,7 @@ mod tests {
             assert!(journal.redo().unwrap().is_empty());
             assert_eq!(["a", "b", "c"].map(text), ["a", "b", "c"].map(|it| Some(it.to_owned())));
             assert!(!paths.incomplete().exists() && !at("out/none").exists());
-            // Deleted by somebody else: the state before stays.
+            // Deleted by another program: the state before stays.
             let journal = lay(is_old);
             fs::remove_file(at("state/next/b")).unwrap();
             assert_eq!(journal.redo().unwrap(), [at("state/b.json")]);

@@ -1,4 +1,4 @@
-//! The page as a reader must see it, whatever output shows it.
+//! The page as a reader must see it, for every output.
 //!
 //! Input: a stored line, which may hold what only a lenient reader takes. Output: the page with
 //! heading levels clamped (SCP-103) and without URLs that are not http(s) (SCP-188), also in
@@ -274,7 +274,7 @@ mod tests {
         assert!(!shown.contains("alert") && !shown.contains("data:"), "{shown}");
         assert!(shown.contains("\"level\":6") && shown.contains("kept as text"), "{shown}");
         assert!(shown.contains("https://a.example/ok"), "{shown}");
-        // Text is text, whatever it begins with.
+        // Text stays text, also where it begins like a URL.
         assert!(shown.contains("javascript: a language"), "{shown}");
         // What is shown needs no second look.
         assert_eq!(ReaderView::of(&shown).unwrap().unwrap().line(), shown);

@@ -310,7 +310,7 @@ rutter_finding::rules! {
     BASIN_MISSING = "SX071" "spxi-basin-state-missing" (hint, "SPX-027")
         "entity has no `spxi:basinState`",
         "Readers do not learn how well AI systems resolve the entity today.",
-        "Ask the systems, then write what came of it; leave it out while nobody asked.";
+        "Ask the AI systems and write the result; leave the member out until then.";
     /// No ratio.
     BDR_MISSING = "SX072" "spxi-bdr-missing" (hint, "SPX-028")
         "entity has no `spxi:bdrEstimate`",

@@ -165,7 +165,7 @@ fn reason(at: u32, rules: &Region) -> Reason {
     rules.dropped.get(at as usize).copied().flatten().unwrap_or(Reason::Classifier)
 }
 
-/// For each item, whether it lies in the region of the rules.
+/// For each item, whether it is inside the region of the rules.
 fn in_rules(dom: &Dom, rules: &Region) -> Vec<bool> {
     let mut inside = vec![false; dom.items.len()];
     for root in &rules.roots {

@@ -77,7 +77,7 @@ pub(crate) struct Collector<'c> {
 
 /// Bits of [`Collector::states`].
 pub(crate) mod state {
-    /// The segment lies in the landmark.
+    /// The segment is inside the landmark.
     pub(crate) const LANDMARK: u8 = 1;
     /// It is dropped without being scored.
     pub(crate) const SURE: u8 = 2;
@@ -91,7 +91,7 @@ pub(crate) mod state {
     pub(crate) const WHOLE: u8 = 32;
 }
 
-/// Bit of [`Collector::rules`]: the segment lies in the region.
+/// Bit of [`Collector::rules`]: the segment is inside the region.
 pub(crate) const INSIDE: u8 = 0x80;
 
 impl<'c> Collector<'c> {

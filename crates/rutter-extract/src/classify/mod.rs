@@ -6,7 +6,7 @@
 //!
 //! Two stages: the first scores each segment by itself, the second sees the
 //! scores around it and the type of the page. Guard rails ([`rails`]) hold
-//! whatever the model says; a page with text never comes out empty.
+//! also against the model; a page with text never comes out empty.
 
 mod apply;
 mod collect;
@@ -119,7 +119,7 @@ pub(crate) struct Decision {
 /// Checksum of the model, for callers that record what a page was read with.
 ///
 /// It is no part of a page: a page whose source did not change keeps what was
-/// published, whatever the model says now.
+/// published, also where the new model would decide otherwise.
 pub fn model_version() -> u32 {
     model().version
 }

@@ -1,4 +1,4 @@
-//! Guard rails: what holds for any page, whatever the model says.
+//! Guard rails: what holds for any page, also against the model.
 //!
 //! Tables, lists, tabs and details are kept or dropped as a unit; note boxes
 //! and asides inside running text are content; a heading is not kept without

@@ -326,7 +326,7 @@ fn jwt(text: &str, at: usize) -> Option<Secret> {
     let payload = decoded(payload)?.to_ascii_lowercase();
     let is_signed =
         header.starts_with("{\"") && header.contains("\"alg\"") && 20 <= signature.len();
-    // Whole values only: `alice@harbour.org` may be somebody.
+    // Whole values only: `alice@harbour.org` may be a real account.
     let is_shown = [
         "\"1234567890\"",
         "\"john doe\"",
@@ -341,7 +341,7 @@ fn jwt(text: &str, at: usize) -> Option<Secret> {
     ]
     .iter()
     .any(|word| payload.contains(word));
-    // A token that lets somebody in says who, by whom or until when.
+    // A token that grants access names its subject, issuer or expiry.
     let has_claim = ["exp", "iat", "nbf", "iss", "sub", "aud", "jti"]
         .iter()
         .any(|claim| payload.contains(&format!("\"{claim}\"")));
